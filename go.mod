@@ -1,0 +1,3 @@
+module github.com/bigpile/bigpile
+
+go 1.26
