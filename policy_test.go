@@ -34,8 +34,11 @@ func house() policy.House {
 		},
 		TestOnly: []string{"github.com/stretchr/testify", "pgregory.net/rapid"},
 		Unsafe: map[string]string{
-			"segment/unsafe.go":    "atomic access to header words and payload within a segment's bytes",
-			"serializer/unsafe.go": "values of pointer-free types seen as the bytes they consist of",
+			"segment/unsafe.go":          "atomic access to header words and payload within a segment's bytes",
+			"segment/memory.go":          "a field holds where the bytes of a region begin",
+			"serializer/unsafe.go":       "values of pointer-free types seen as the bytes they consist of",
+			"serializer/unsafe_iface.go": "the two words of an interface, taken apart and put together",
+			"pile/unsafe.go":             "the bytes of a string in place; the address of a stack as a hint for stripes",
 		},
 		Mutable: map[string]string{},
 		Words: []policy.Word{

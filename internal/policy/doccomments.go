@@ -10,9 +10,11 @@ import (
 )
 
 // DocComments asks for a comment on everything a user of a library package
-// can name. On a declaration it begins with the name; a constant or variable
-// within a group, a field and an interface method may have theirs at the end
-// of the line instead.
+// can name. On a declaration it begins with the name, on a type perhaps with an
+// article before it. A constant or variable within a group may have its comment
+// at the end of the line instead. So may a field or an interface method; for
+// these a comment also covers the lines right below it, and the only method of
+// an interface is explained by the type.
 func DocComments(t *Tree, h House) []Finding {
 	c := &docChecker{tree: t, packages: map[string]bool{}}
 	for _, f := range t.sources(shipped, written, h.library) {
@@ -55,7 +57,7 @@ func (c *docChecker) spec(f *File, d *ast.GenDecl, spec ast.Spec) {
 	switch s := spec.(type) {
 	case *ast.TypeSpec:
 		if s.Name.IsExported() {
-			c.begins(f, first(s.Doc, d.Doc), s.Name)
+			c.typ(f, first(s.Doc, d.Doc), s.Name)
 			c.members(f, s)
 		}
 	case *ast.ValueSpec:
@@ -77,26 +79,46 @@ func (c *docChecker) members(f *File, s *ast.TypeSpec) {
 	case *ast.StructType:
 		fields = typ.Fields
 	case *ast.InterfaceType:
+		if typ.Methods.NumFields() == 1 {
+			return
+		}
 		fields = typ.Methods
 	default:
 		return
 	}
+	above, next := false, 0 // whether a comment above covers line next
 	for _, field := range fields.List {
+		above = field.Doc != nil || above && c.tree.line(field.Pos()) == next
+		next = c.tree.line(field.End()) + 1
 		named := slices.ContainsFunc(field.Names, (*ast.Ident).IsExported)
-		if named && field.Doc == nil && field.Comment == nil {
+		if named && !above && field.Comment == nil {
 			c.missing(f, field.Names[0], "has no comment")
 		}
 	}
 }
 
-func (c *docChecker) begins(f *File, doc *ast.CommentGroup, names ...*ast.Ident) {
-	word, _, _ := strings.Cut(strings.TrimSpace(doc.Text()), " ")
-	word, _, _ = strings.Cut(word, "\n")
-	word = strings.TrimRight(word, ",:;")
-	if slices.ContainsFunc(names, func(id *ast.Ident) bool { return id.Name == word }) {
-		return
+// typ checks the comment of a type, which may begin with an article.
+func (c *docChecker) typ(f *File, doc *ast.CommentGroup, name *ast.Ident) {
+	text := doc.Text()
+	for _, article := range []string{"A ", "An ", "The "} {
+		text = strings.TrimPrefix(text, article)
 	}
-	c.missing(f, names[0], "has no comment that begins with its name")
+	if !beginsWith(text, name) {
+		c.missing(f, name, "has no comment that begins with its name")
+	}
+}
+
+func (c *docChecker) begins(f *File, doc *ast.CommentGroup, names ...*ast.Ident) {
+	if !beginsWith(doc.Text(), names...) {
+		c.missing(f, names[0], "has no comment that begins with its name")
+	}
+}
+
+func beginsWith(text string, names ...*ast.Ident) bool {
+	words := strings.Fields(text)
+	return len(words) > 0 && slices.ContainsFunc(names, func(id *ast.Ident) bool {
+		return id.Name == strings.TrimRight(words[0], ",:;")
+	})
 }
 
 func (c *docChecker) missing(f *File, name *ast.Ident, what string) {

@@ -10,18 +10,21 @@ import (
 	"strings"
 )
 
-// readOnlyMark in the comment of a package-level variable promises that nobody
-// writes to it. The rule then looks for writes.
-const readOnlyMark = "Read-only"
-
-var sentinelName = regexp.MustCompile(`^[Ee]rr[A-Z]`) // Read-only.
+var (
+	// readOnly in the comment of a package-level variable, as a sentence or
+	// clause of its own, promises that nobody writes to it. The rule then looks
+	// for writes. Read-only.
+	readOnly = regexp.MustCompile(`(?im)(^|[.;]\s+)read-only\s*([.:;,(]|$)`)
+	// sentinelName is how errors that callers match are called. Read-only.
+	sentinelName = regexp.MustCompile(`^[Ee]rr[A-Z]`)
+)
 
 // State forbids package-level variables that change in library packages: two
 // piles in one process must not know of each other. Allowed are
 //
 //   - var _ Interface = …,
 //   - sentinels: errX or ErrX = errors.New("package: …"),
-//   - tables whose comment says "Read-only" and to which nothing is assigned,
+//   - tables whose comment says "Read-only." and to which nothing is assigned,
 //   - the exceptions in House.Mutable, each with its reason.
 func State(t *Tree, h House) []Finding {
 	var out []Finding
@@ -33,13 +36,13 @@ func State(t *Tree, h House) []Finding {
 			seen[key] = true
 			switch {
 			case v.name.Name == "_", h.Mutable[key] != "", v.isSentinel(f):
-			case !strings.Contains(v.comment, readOnlyMark):
+			case !readOnly.MatchString(v.comment):
 				out = append(out, t.find(f, v.name.Pos(),
-					"package-level variable %s: neither a sentinel (message beginning %q) nor marked %q",
-					v.name.Name, f.Syntax.Name.Name+": ", readOnlyMark))
+					"package-level variable %s: neither a sentinel (message beginning %q) nor marked \"Read-only.\"",
+					v.name.Name, f.Syntax.Name.Name+": "))
 			case v.holdsLock():
-				out = append(out, t.find(f, v.name.Pos(), "%s is marked %s, but its type is made to change",
-					v.name.Name, readOnlyMark))
+				out = append(out, t.find(f, v.name.Pos(), "%s is marked read-only, but its type is made to change",
+					v.name.Name))
 			default:
 				dir := path.Dir(f.Path)
 				if tables[dir] == nil {
@@ -133,7 +136,7 @@ func writes(t *Tree, tables map[string]map[string]bool) []Finding {
 		}
 		report := func(e ast.Expr, verb string) {
 			if id := root(e); id != nil && names[id.Name] {
-				out = append(out, t.find(f, e.Pos(), "%s is marked %s, but %s here", id.Name, readOnlyMark, verb))
+				out = append(out, t.find(f, e.Pos(), "%s is marked read-only, but %s here", id.Name, verb))
 			}
 		}
 		ast.Inspect(f.Syntax, func(n ast.Node) bool {
