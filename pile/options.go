@@ -50,8 +50,10 @@ type SyncPolicy time.Duration
 
 // The sync policies that are not an interval.
 const (
+	// SyncOnClose writes back when the pile is closed. The default.
 	SyncOnClose SyncPolicy = 0
-	SyncManual  SyncPolicy = -1
+	// SyncManual writes back when Sync is called, and when the pile is closed.
+	SyncManual SyncPolicy = -1
 )
 
 // SyncEvery writes back every d.

@@ -31,7 +31,7 @@ type space struct {
 
 // errNoRoom is what space returns when limits or the system refuse; Put turns it into
 // ErrOutOfSpace after it has tried to make room.
-var errNoRoom = errors.New("no room")
+var errNoRoom = errors.New("pile: no room")
 
 func newSpace(o Options) (*space, error) {
 	geo, err := segment.NewGeometry(o.SegmentSize, o.Checksums)

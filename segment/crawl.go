@@ -2,10 +2,10 @@ package segment
 
 // Slot is what a crawl finds: one slot of an open page.
 type Slot struct {
-	Unit   int
-	Index  uint32
-	Offset int
-	Word   Word
+	Unit   int    // first unit of its page
+	Index  uint32 // in the page
+	Offset int    // of its first word, in bytes from the start of the segment
+	Word   Word   // its first word
 }
 
 // Heads calls fn for the first unit of every page and run of the segment, in order, with its

@@ -31,9 +31,9 @@ type Shape struct {
 // Geometry says how segments of one pile are cut. All segments of a pile share one, also a segment
 // that is shorter than the others.
 type Geometry struct {
-	Units     int // units of a full segment
-	Checksums bool
-	SlotMax   int // bytes of the largest slot in use
+	Units     int  // units of a full segment
+	Checksums bool // whether pages have a checksum column
+	SlotMax   int  // bytes of the largest slot in use
 	shapes    [ClassCount]Shape
 }
 
