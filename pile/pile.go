@@ -116,15 +116,15 @@ func (p *Pile) head(ptr PilePointer) (seg *segment.Segment, offset int, w segmen
 	l := ptr.location()
 	seg, unit := p.space.segment(l.Page())
 	if seg == nil || ptr>>63 != 0 {
-		return nil, 0, 0, p.unknown(ptr)
+		return nil, 0, 0, p.bad(ptr)
 	}
 	offset, ok := seg.Locate(unit, l.Slot())
 	if !ok {
-		return nil, 0, 0, p.stale(ptr)
+		return nil, 0, 0, p.bad(ptr)
 	}
 	w = seg.Memory().Load(offset)
 	if w.Generation() != ptr.generation(p.salt) || !w.IsLink() && !w.Is(segment.Value) || w.Flags()&segment.InTable != 0 && !w.IsLink() {
-		return nil, 0, 0, p.stale(ptr)
+		return nil, 0, 0, p.bad(ptr)
 	}
 	return seg, offset, w, nil
 }
@@ -162,14 +162,14 @@ func (p *Pile) target(l segment.Location) (found, bool) {
 	return found{seg: seg, mem: seg.Memory(), offset: offset, word: w, location: l}, w.Is(segment.Target)
 }
 
-func (p *Pile) unknown(ptr PilePointer) error {
-	if ptr.Valid() && int(ptr.location().Page()>>p.space.shift) < len(*p.space.table.Load()) {
-		return p.stale(ptr) // the segment was released
+// bad says what is wrong with a handle that does not resolve: it names nothing that ever was, or
+// something that is gone.
+func (p *Pile) bad(ptr PilePointer) error {
+	if !ptr.Valid() || int(ptr.location().Page()>>p.space.shift) >= len(*p.space.table.Load()) {
+		return fmt.Errorf("%w: %v", ErrInvalidPointer, ptr)
 	}
-	return fmt.Errorf("%w: %v", ErrInvalidPointer, ptr)
+	return fmt.Errorf("%w: %v", ErrStalePointer, ptr)
 }
-
-func (p *Pile) stale(ptr PilePointer) error { return fmt.Errorf("%w: %v", ErrStalePointer, ptr) }
 
 // verify compares the payload with its checksum, if there are checksums.
 func (p *Pile) verify(f *found, generation uint32) error {
