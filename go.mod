@@ -1,3 +1,14 @@
 module github.com/bigpile/bigpile
 
 go 1.26
+
+require (
+	github.com/stretchr/testify v1.12.1
+	github.com/tinylib/msgp v1.6.5
+	pgregory.net/rapid v1.3.0
+)
+
+require (
+	github.com/philhofer/fwd v1.2.0 // indirect
+	go.yaml.in/yaml/v3 v3.0.5 // indirect
+)
