@@ -38,6 +38,7 @@ func house() policy.House {
 			"segment/memory.go":          "a field holds where the bytes of a region begin",
 			"serializer/unsafe.go":       "values of pointer-free types seen as the bytes they consist of",
 			"serializer/unsafe_iface.go": "the two words of an interface, taken apart and put together",
+			"cache/unsafe.go":            "the fields of keys at the offsets that reflect gave; the bytes of a string in place",
 			"pile/unsafe.go":             "the bytes of a string in place; the address of a stack as a hint for stripes",
 		},
 		Mutable: map[string]string{},
