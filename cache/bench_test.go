@@ -103,6 +103,29 @@ func BenchmarkTable(b *testing.B) {
 	s := t.Stats()
 	ps := poolStats(t)
 	b.Logf("load %.3f, index %.2f B/entry, pile %.2f B/entry", s.LoadFactor, float64(s.IndexBytes)/float64(n), float64(ps)/float64(n))
+	b.Run("bare", func(b *testing.B) { // what two random accesses and a copy take without any table
+		mem := make([]byte, n*96)
+		idx := make([]uint64, n)
+		for i := range idx {
+			idx[i] = uint64(i) * 0x9e3779b97f4a7c15 % uint64(n)
+		}
+		for i := range mem {
+			mem[i] = byte(i)
+		}
+		for b.Loop() {
+			rate(b, parallel(g, func(k int) {
+				buf := make([]byte, 64)
+				x := uint64(k) + 1
+				for range n / g {
+					x ^= x << 13
+					x ^= x >> 7
+					x ^= x << 17
+					at := idx[(x^uint64(buf[0]&1))%uint64(n)] * 96
+					copy(buf, mem[at:at+64])
+				}
+			}), n)
+		}
+	})
 	b.Run("overwrite", func(b *testing.B) {
 		for b.Loop() {
 			rate(b, fill(b, t, n, g, cache.PutOptions{}), n)

@@ -15,13 +15,13 @@ type spot struct {
 	tomb  bool
 }
 
-// locate looks for the key and for a cell that a new entry of it may use. The shard is locked, and a
-// pin held.
-func (t *core) locate(at place, key []byte) spot {
+// locate sets s to where the key is and, if it is not there, to a cell that a new entry of it may use.
+// The shard is locked, and a pin held.
+func (t *core) locate(s *spot, at place, key []byte) {
 	d := at.shard.dir.Load()
-	s := spot{word: d.load(at.filed), info: d.info(at.filed), free: -1}
+	s.word, s.info, s.free, s.found = d.load(at.filed), d.info(at.filed), -1, false
 	if s.word == 0 {
-		return s
+		return
 	}
 	s.lines = t.p.Lines(s.word.block())
 	n := s.word.buckets()
@@ -40,20 +40,18 @@ func (t *core) locate(at place, key []byte) spot {
 			if c.filed() != at.filed {
 				continue
 			}
-			if f := t.entry(c.location()); f.hasKey(key) {
-				f.cell, f.index = c, i
-				s.old, s.found = f, true
-				return s
+			if t.match(&s.old, c.location(), key) {
+				s.old.cell, s.old.index, s.found = c, i, true
+				return
 			}
 		}
 		if open {
-			return s
+			return
 		}
 		if b++; b == n {
 			b = 0
 		}
 	}
-	return s
 }
 
 // isFull reports whether the segment has to grow before it takes one more entry. The load at which it

@@ -50,12 +50,12 @@ func (b *before) release() {
 	}
 }
 
-// unchanged agrees if the key is still as it was.
-func (b *before) unchanged(old *found) verdict {
-	if b.found == (old != nil) && (old == nil || old.loc == b.loc) {
-		return goAhead
+// unchanged holds if the key is still as it was.
+func (b *before) unchanged() condition {
+	if b.found {
+		return condition{isEntryAt, b.loc}
 	}
-	return leaveIt
+	return condition{is: isAbsent}
 }
 
 // computeOnce runs fn once. again says that the key was changed meanwhile.
@@ -100,7 +100,8 @@ func (t *Table[K, V]) before(key []byte) (b before, v V, err error) {
 		return b, v, t.failed("compute", err)
 	}
 	b = before{at: t.place(t.hash(key)), life: life{deadline: never}}
-	f, ok := t.find(key)
+	var f found
+	ok := t.find(&f, key)
 	if !ok {
 		e.Unpin()
 		return b, v, nil
@@ -124,22 +125,15 @@ func (t *Table[K, V]) commit(b *before, key []byte, v *V, op Op) (done bool, err
 			return false, t.failed("compute", err)
 		}
 		defer e.Unpin()
-		f, ok := t.find(key)
-		if !ok {
-			return b.unchanged(nil) == goAhead, nil
-		}
-		return b.unchanged(&f) == goAhead, nil
+		var f found
+		ok := t.find(&f, key)
+		return b.unchanged().holds(ok, &f), nil
 	case Write:
 		b.life.created = t.clock.now()
-		out, err := t.putEntry(key, v, b.life, b.unchanged)
+		out, err := t.putEntry(key, v, b.life, b.unchanged())
 		return err == nil && !out.refused, err
 	case Delete:
-		refused := false
-		_, _, err := t.takeOut(b.at, key, false, func(old *found) verdict {
-			answer := b.unchanged(old)
-			refused = answer == leaveIt
-			return answer
-		})
+		_, _, refused, err := t.takeOut(b.at, key, false, b.unchanged())
 		return !refused, err
 	}
 	return false, fmt.Errorf("%w: Compute: %v", ErrOption, op)

@@ -37,7 +37,8 @@ type core struct {
 
 	metrics *metrics // nil unless DetailedMetrics
 	watches watches
-	hashFor func(key []byte) uint64 // tests: instead of the seed; nil
+
+	hashMask uint64 // all ones; tests make all hashes equal with 0
 }
 
 // The shards of a table.
@@ -69,6 +70,7 @@ func newCore(c *Cache, name string, o *TableConfig) *core {
 		shards:     make([]shard, n),
 		shardShift: uint(64 - bits.Len(uint(n-1))),
 		bucketsMin: 1,
+		hashMask:   ^uint64(0),
 	}
 	if o.DefaultMaxAge > 0 {
 		t.age = int64(o.DefaultMaxAge)
@@ -131,10 +133,7 @@ func (t *core) presizeShard(sh *shard, depth, buckets uint32) error {
 
 // hash returns the hash of a key.
 func (t *core) hash(key []byte) uint64 {
-	if t.hashFor != nil {
-		return t.hashFor(key)
-	}
-	return t.seed.hash(key)
+	return t.seed.hash(key) & t.hashMask
 }
 
 // len returns how many entries there are, expired ones that were not swept included.

@@ -1,7 +1,6 @@
 package cache
 
 import (
-	"bytes"
 	"encoding/binary"
 	"math"
 	"time"
@@ -131,10 +130,16 @@ type found struct {
 	meta    meta
 }
 
-// entry reads the entry at a location.
-func (t *core) entry(l pile.Location) found {
-	r := t.p.Record(l)
-	f := found{rec: r, payload: r.Payload(), loc: l, meta: meta(r.Meta())}
+// match sets f to the entry at a location, and reports whether it has the key.
+func (t *core) match(f *found, l pile.Location, key []byte) bool {
+	t.entry(f, l)
+	return f.keyLen == len(key) && string(f.key()) == string(key)
+}
+
+// entry sets f to the entry at a location.
+func (t *core) entry(f *found, l pile.Location) {
+	f.rec = t.p.Record(l)
+	f.payload, f.loc, f.meta = f.rec.Payload(), l, meta(f.rec.Meta())
 	f.head = metaSize
 	if f.meta&(ownAge|ownDeadline) != 0 {
 		f.head += 8
@@ -147,7 +152,6 @@ func (t *core) entry(l pile.Location) found {
 		f.keyLen = int(f.word(f.head))
 		f.head += 8
 	}
-	return f
 }
 
 func (f *found) word(at int) uint64 { return binary.NativeEndian.Uint64(f.payload[at:]) }
@@ -155,10 +159,6 @@ func (f *found) key() []byte        { return f.payload[len(f.payload)-f.keyLen:]
 func (f *found) value() []byte {
 	n := len(f.payload) - f.keyLen
 	return f.payload[f.head:n:n]
-}
-
-func (f *found) hasKey(key []byte) bool {
-	return f.keyLen == len(key) && bytes.Equal(f.key(), key)
 }
 
 // life returns how long the entry lives.

@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"math"
 	"time"
 
 	"github.com/bigpile/bigpile/pile"
@@ -15,7 +16,7 @@ func (t *Table[K, V]) Get(k K) (V, bool) {
 		var zero V
 		return zero, false
 	}
-	v, _, ok := t.read(key, nil)
+	v, _, ok := t.read(key, anyAge)
 	return v, ok
 }
 
@@ -27,30 +28,34 @@ func (t *Table[K, V]) GetFresh(k K, maxAge time.Duration) (V, bool) {
 		var zero V
 		return zero, false
 	}
-	v, _, ok := t.read(key, func(f *found) bool {
-		return maxAge == Never || t.clock.now()-f.meta.created() <= int64(maxAge/time.Millisecond)
-	})
+	v, _, ok := t.read(key, t.notBefore(maxAge))
 	return v, ok
 }
 
-// find finds a live entry; the caller holds a pin.
-func (t *core) find(key []byte) (f found, ok bool) {
-	if f, ok = t.lookup(t.place(t.hash(key)), key); !ok || t.expired(&f) {
-		return f, false
-	}
-	return f, t.p.VerifyRecord(f.loc, f.rec) == nil
+// find sets f to a live entry with the key, and reports whether there is one; the caller holds a pin.
+func (t *core) find(f *found, key []byte) bool {
+	return t.lookup(f, t.place(t.hash(key)), key) && !t.expired(f) && t.p.VerifyRecord(f.loc, f.rec) == nil
 }
 
-// read returns the value and the life of a live entry that accept, if not nil, agrees with.
-func (t *Table[K, V]) read(key []byte, accept func(*found) bool) (v V, l life, ok bool) {
+// anyAge makes read return an entry however old.
+const anyAge int64 = math.MinInt64
+
+// notBefore returns when an entry was put that is of an age now.
+func (t *core) notBefore(age time.Duration) int64 {
+	if age == Never {
+		return anyAge
+	}
+	return t.clock.now() - int64(age/time.Millisecond)
+}
+
+// read returns the value and the life of a live entry that was put at oldest or later.
+func (t *Table[K, V]) read(key []byte, oldest int64) (v V, l life, ok bool) {
 	e, err := t.p.Pin(1)
 	if err != nil {
 		return v, l, false
 	}
-	f, ok := t.find(key)
-	if ok && accept != nil {
-		ok = accept(&f)
-	}
+	var f found
+	ok = t.find(&f, key) && f.meta.created() >= oldest
 	if t.metrics != nil {
 		t.metrics.count(ok)
 	}
@@ -97,7 +102,8 @@ func (t *core) appendValue(dst, key []byte) ([]byte, bool) {
 	if err != nil {
 		return dst, false
 	}
-	f, ok := t.find(key)
+	var f found
+	ok := t.find(&f, key)
 	if t.metrics != nil {
 		t.metrics.count(ok)
 	}
@@ -129,7 +135,8 @@ func (t *Table[K, V]) View(k K, fn func(b []byte) error) (bool, error) {
 	if err != nil {
 		return false, t.failed("view", err)
 	}
-	f, ok := t.find(key)
+	var f found
+	ok := t.find(&f, key)
 	if t.metrics != nil {
 		t.metrics.count(ok)
 	}
@@ -155,8 +162,8 @@ func (t *Table[K, V]) Contains(k K) bool {
 		return false
 	}
 	defer e.Unpin()
-	_, ok := t.find(key)
-	return ok
+	var f found
+	return t.find(&f, key)
 }
 
 // Entry returns the value of the key with what is known about it. It does not count as use.
@@ -166,7 +173,7 @@ func (t *Table[K, V]) Entry(k K) (Entry[K, V], bool) {
 	if err != nil {
 		return Entry[K, V]{}, false
 	}
-	v, l, ok := t.read(key, nil)
+	v, l, ok := t.read(key, anyAge)
 	if !ok {
 		return Entry[K, V]{}, false
 	}
@@ -186,7 +193,7 @@ func (t *Table[K, V]) Remove(k K) bool {
 	if err != nil {
 		return false
 	}
-	_, ok, _ := t.takeOut(t.place(t.hash(key)), key, false, nil) // a closed pile has nothing to remove
+	_, ok, _, _ := t.takeOut(t.place(t.hash(key)), key, false, condition{}) // a closed pile has nothing to remove
 	return ok
 }
 
@@ -197,7 +204,7 @@ func (t *Table[K, V]) Take(k K) (v V, ok bool) {
 	if err != nil {
 		return v, false
 	}
-	n, ok, _ := t.takeOut(t.place(t.hash(key)), key, true, nil) // a closed pile has nothing to remove
+	n, ok, _, _ := t.takeOut(t.place(t.hash(key)), key, true, condition{}) // a closed pile has nothing to remove
 	if !ok {
 		return v, false
 	}
@@ -223,7 +230,8 @@ func (t *Table[K, V]) Rejuvenate(k K) bool {
 	at := t.place(t.hash(key))
 	at.shard.mu.Lock()
 	defer at.shard.mu.Unlock()
-	s := t.locate(at, key)
+	var s spot
+	t.locate(&s, at, key)
 	if !s.found || t.expired(&s.old) {
 		return false
 	}

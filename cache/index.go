@@ -187,11 +187,12 @@ func (t *core) place(h uint64) place {
 	return place{&t.shards[h>>t.shardShift], uint32(h>>(t.shardShift-filedBits)) & filedMask}
 }
 
-// lookup finds the entry with the key. It takes no lock; the caller holds a pin.
-func (t *core) lookup(at place, key []byte) (found, bool) {
+// lookup sets f to the entry with the key, and reports whether there is one. It takes no lock; the
+// caller holds a pin.
+func (t *core) lookup(f *found, at place, key []byte) bool {
 	w := at.shard.dir.Load().load(at.filed)
 	if w == 0 {
-		return found{}, false
+		return false
 	}
 	lines := t.p.Lines(w.block())
 	n := w.buckets()
@@ -207,17 +208,17 @@ func (t *core) lookup(at place, key []byte) (found, bool) {
 			if c.filed() != at.filed || !c.isEntry() {
 				continue
 			}
-			if f := t.entry(c.location()); f.hasKey(key) {
+			if t.match(f, c.location(), key) {
 				f.cell, f.index = c, i
-				return f, true
+				return true
 			}
 		}
 		if open {
-			return found{}, false
+			return false
 		}
 		if b++; b == n {
 			b = 0
 		}
 	}
-	return found{}, false
+	return false
 }

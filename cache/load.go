@@ -36,7 +36,7 @@ func (t *Table[K, V]) GetOrPutWith(ctx context.Context, k K, load func(context.C
 	if err != nil {
 		return zero, 0, err
 	}
-	if v, _, ok := t.read(key, nil); ok {
+	if v, _, ok := t.read(key, anyAge); ok {
 		return v, Existing, nil
 	}
 	if err := ctx.Err(); err != nil {
@@ -155,7 +155,7 @@ func (t *Table[K, V]) fly(f *flight[V], k K, load func(context.Context, K) (V, P
 		}
 	}()
 	key := []byte(f.key)
-	if v, _, ok := t.read(key, nil); ok { // a load that ended just before
+	if v, _, ok := t.read(key, anyAge); ok { // a load that ended just before
 		f.value, f.result = v, Existing
 	} else if v, o, err := load(f.ctx, k); err != nil {
 		f.value, f.err = v, err
@@ -172,16 +172,11 @@ func (t *Table[K, V]) putAbsent(key []byte, v V, o PutOptions) (V, PutResult, er
 		return v, 0, err
 	}
 	for {
-		out, err := t.putEntry(key, &v, l, func(old *found) verdict {
-			if old != nil {
-				return leaveIt
-			}
-			return goAhead
-		})
+		out, err := t.putEntry(key, &v, l, condition{is: isAbsent})
 		if err != nil || !out.refused {
 			return v, out.result, err
 		}
-		if old, _, ok := t.read(key, nil); ok {
+		if old, _, ok := t.read(key, anyAge); ok {
 			return old, Existing, nil
 		}
 	}
@@ -198,7 +193,7 @@ func (t *Table[K, V]) ownCopy(f *flight[V]) V {
 		*b = bytes.Clone(*b)
 		return v
 	}
-	if own, _, ok := t.read([]byte(f.key), nil); ok {
+	if own, _, ok := t.read([]byte(f.key), anyAge); ok {
 		return own
 	}
 	return v

@@ -179,7 +179,8 @@ func (t *core) copyStep(s *scratch, p *lookupStep) {
 	if p.state == isBad {
 		return
 	}
-	f, ok := t.lookup(p.at, key)
+	var f found
+	ok := t.lookup(&f, p.at, key)
 	if ok = ok && !t.expired(&f) && t.p.VerifyRecord(f.loc, f.rec) == nil; t.metrics != nil {
 		t.metrics.count(ok)
 	}

@@ -86,13 +86,14 @@ func (p *purger) some(w segmentWord) (notices []notice, ok bool) {
 	}
 	lines := t.p.Lines(w.block())
 	var backlog pile.Backlog
+	var f found
 	end := min(p.cell+purgeCells, w.cells())
 	for ; p.cell < end; p.cell++ {
 		c := cell(lines.Load(p.cell))
 		if !c.isEntry() {
 			continue
 		}
-		f := t.entry(c.location())
+		t.entry(&f, c.location())
 		if p.tell {
 			cause := CausePurged
 			if t.expired(&f) {

@@ -44,16 +44,31 @@ func (t *core) abandon(d *draft) {
 	t.p.Drain(b)
 }
 
-// verdict is what a condition says about putting over what is there.
-type verdict uint8
+// condition is what has to hold of a key, under the lock of its shard, for a change to be made. The
+// zero condition always holds.
+type condition struct {
+	is  conditionKind
+	loc pile.Location // isEntryAt: the entry that is to be there
+}
+
+type conditionKind uint8
 
 const (
-	goAhead verdict = iota
-	leaveIt
+	isWhatever conditionKind = iota
+	isAbsent                 // no live entry
+	isEntryAt                // the live entry at loc
 )
 
-// condition decides, under the lock of the shard, whether to put; old is nil when nothing is there.
-type condition func(old *found) verdict
+// holds reports whether the condition holds for what was found; live says that it has not expired.
+func (c condition) holds(live bool, old *found) bool {
+	switch c.is {
+	case isAbsent:
+		return !live
+	case isEntryAt:
+		return live && old.loc == c.loc
+	}
+	return true
+}
 
 // outcome is what came of a put.
 type outcome struct {
@@ -129,16 +144,11 @@ func (t *core) tryPut(at place, key []byte, d *draft, cond condition) (o outcome
 	if sh.gone {
 		return o, fmt.Errorf("%w: %q", ErrDropped, t.name)
 	}
-	s := t.locate(at, key)
+	var s spot
+	t.locate(&s, at, key)
 	live := s.found && !t.expired(&s.old)
-	if cond != nil {
-		var old *found
-		if live {
-			old = &s.old
-		}
-		if cond(old) == leaveIt {
-			return outcome{refused: true}, nil
-		}
+	if !cond.holds(live, &s.old) {
+		return outcome{refused: true}, nil
 	}
 	if !s.found && s.isFull() {
 		return o, errNeedsGrowth

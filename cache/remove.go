@@ -29,11 +29,11 @@ func (n *notice) key() []byte   { return n.payload[len(n.payload)-n.keyLen:] }
 func (n *notice) value() []byte { return n.payload[n.head : len(n.payload)-n.keyLen] }
 
 // takeOut removes the entry with the key and reports whether there was one that had not expired. With
-// keep the notice holds a copy even if nobody listens. cond may be nil.
-func (t *core) takeOut(at place, key []byte, keep bool, cond condition) (n notice, ok bool, err error) {
+// keep the notice holds a copy even if nobody listens. refused says that the condition did not hold.
+func (t *core) takeOut(at place, key []byte, keep bool, cond condition) (n notice, ok, refused bool, err error) {
 	e, err := t.p.Pin(0)
 	if err != nil {
-		return n, false, t.failed("remove", err)
+		return n, false, false, t.failed("remove", err)
 	}
 	var o outcome
 	func() {
@@ -44,23 +44,18 @@ func (t *core) takeOut(at place, key []byte, keep bool, cond condition) (n notic
 		}
 	}()
 	t.finish(at, &o)
-	return n, ok, nil
+	return n, ok, o.refused, nil
 }
 
 func (t *core) tryTakeOut(at place, key []byte, keep bool, cond condition) (o outcome, n notice, ok bool) {
 	sh := at.shard
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	s := t.locate(at, key)
+	var s spot
+	t.locate(&s, at, key)
 	ok = s.found && !t.expired(&s.old)
-	if cond != nil {
-		var old *found
-		if ok {
-			old = &s.old
-		}
-		if cond(old) == leaveIt {
-			return outcome{refused: true}, n, false
-		}
+	if !cond.holds(ok, &s.old) {
+		return outcome{refused: true}, n, false
 	}
 	if !s.found {
 		return o, n, false

@@ -156,6 +156,7 @@ func (t *core) sweepSome(at place, w segmentWord, from int, gone *swept) (looked
 		return 0, never, false // and the block may be gone
 	}
 	var list [sweepCells]candidate
+	var f found
 	n := 0
 	due = never
 	now := t.clock.now()
@@ -166,7 +167,7 @@ func (t *core) sweepSome(at place, w segmentWord, from int, gone *swept) (looked
 			continue
 		}
 		looked++
-		f := t.entry(c.location())
+		t.entry(&f, c.location())
 		l := f.life()
 		if d := l.due(t.age); d > now {
 			due = min(due, d)
@@ -201,7 +202,7 @@ func (t *core) removeExpired(at place, w segmentWord, list []candidate, old *[sw
 		if cell(s.lines.Load(c.index)) != c.cell {
 			continue
 		}
-		s.old = t.entry(c.cell.location())
+		t.entry(&s.old, c.cell.location())
 		s.old.index = c.index
 		if !t.expired(&s.old) { // rejuvenated
 			l := s.old.life()

@@ -104,7 +104,7 @@ func (t *Table[K, V]) PutWith(k K, v V, o PutOptions) (PutResult, error) {
 	if err != nil {
 		return 0, err
 	}
-	out, err := t.putEntry(key, &v, l, nil)
+	out, err := t.putEntry(key, &v, l, condition{})
 	return out.result, err
 }
 
