@@ -11,6 +11,7 @@ require (
 )
 
 require (
+	github.com/anishathalye/porcupine v1.3.1 // indirect
 	github.com/philhofer/fwd v1.2.0 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
 )

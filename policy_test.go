@@ -32,7 +32,7 @@ func house() policy.House {
 			"internal":   {Imports: everything}, // helpers of tests and programs
 			".":          {},                    // tests of the repository as a whole
 		},
-		TestOnly: []string{"github.com/stretchr/testify", "pgregory.net/rapid"},
+		TestOnly: []string{"github.com/stretchr/testify", "pgregory.net/rapid", "github.com/anishathalye/porcupine"},
 		Unsafe: map[string]string{
 			"segment/unsafe.go":          "atomic access to header words and payload within a segment's bytes",
 			"segment/memory.go":          "a field holds where the bytes of a region begin",

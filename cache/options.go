@@ -90,8 +90,8 @@ type TableOptions[K comparable, V any] struct {
 
 // PutOptions say how long an entry lives, and what it is worth.
 type PutOptions struct {
-	// MaxAge is how long the entry lives; 0 is the table's DefaultMaxAge, Never without end. It
-	// is kept to the nanosecond and holds to the millisecond.
+	// MaxAge is how long the entry lives; 0 is the table's DefaultMaxAge, Never without end, as
+	// is the greatest Duration. It is kept to the nanosecond and holds to the millisecond.
 	MaxAge time.Duration
 	// ExpiresAt is when the entry ends at the latest; zero is no such time. With both, the
 	// earlier one counts. An entry whose time is over already is stored, and expired.
