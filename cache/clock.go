@@ -13,7 +13,9 @@ import (
 // ExpiresAt is a moment of the wall clock. It is translated when the entry is put, by the distance of
 // the two clocks at that time: what was to live for another ten minutes lives for ten minutes.
 type clock struct {
-	read  func() time.Time // nil, which is time.Now, but for tests
+	// read returns the wall clock and the nanoseconds since the cache was made. It is nil, for the
+	// clocks of the system, but in tests.
+	read  func() (wall time.Time, elapsed int64)
 	start time.Time
 
 	// skew is how far the wall clock is ahead of ours, in nanoseconds. It follows in steps of
@@ -24,12 +26,12 @@ type clock struct {
 // skewStep is half of the millisecond to which expiry is exact.
 const skewStep = int64(time.Millisecond / 2)
 
-// init starts the clock; read is nil but for tests.
-func (c *clock) init(read func() time.Time) {
-	if c.read = read; read == nil {
-		read = time.Now
+// init starts the clock.
+func (c *clock) init(read func() (time.Time, int64)) {
+	c.start = time.Now()
+	if c.read = read; read != nil {
+		c.start, _ = read()
 	}
-	c.start = read()
 }
 
 // elapsed returns the nanoseconds since the cache was made.
@@ -37,7 +39,8 @@ func (c *clock) elapsed() int64 {
 	if c.read == nil {
 		return int64(time.Since(c.start))
 	}
-	return int64(c.read().Sub(c.start))
+	_, ns := c.read()
+	return ns
 }
 
 // now returns the milliseconds since the cache was made.
@@ -45,12 +48,13 @@ func (c *clock) now() int64 { return c.elapsed() / int64(time.Millisecond) }
 
 // distance returns how far the wall clock is ahead.
 func (c *clock) distance() int64 {
-	t := time.Now()
+	wall := time.Now()
+	elapsed := int64(wall.Sub(c.start))
 	if c.read != nil {
-		t = c.read()
+		wall, elapsed = c.read()
 	}
 	// Without the monotonic reading the difference is that of the wall clock.
-	d := int64(t.Round(0).Sub(c.start.Round(0))) - int64(t.Sub(c.start))
+	d := int64(wall.Round(0).Sub(c.start.Round(0))) - elapsed
 	if s := c.skew.Load(); d-s <= skewStep && s-d <= skewStep {
 		return s
 	}

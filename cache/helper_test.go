@@ -95,11 +95,24 @@ type fakeClock struct {
 
 func newFakeClock() *fakeClock { return &fakeClock{base: time.Now()} }
 
-// within is a time whose monotonic part has not been touched: Add moves both.
-func (c *fakeClock) now() time.Time {
+// read returns what the cache asks for.
+func (c *fakeClock) read() (time.Time, int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.base.Add(c.mono)
+	return c.base.Add(c.mono + c.wall), int64(c.mono)
+}
+
+// now is the wall clock.
+func (c *fakeClock) now() time.Time {
+	t, _ := c.read()
+	return t
+}
+
+// jump sets the wall clock.
+func (c *fakeClock) jump(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.wall += d
 }
 
 func (c *fakeClock) advance(d time.Duration) {
@@ -111,6 +124,6 @@ func (c *fakeClock) advance(d time.Duration) {
 // useClock makes a cache go by a fake clock. Nothing may be in it yet.
 func (f *fixture) useClock() *fakeClock {
 	c := newFakeClock()
-	f.clock.init(c.now)
+	f.clock.init(c.read)
 	return c
 }

@@ -79,7 +79,7 @@ func (m *model) put(k, v string, o PutOptions) {
 		e.maxAge = Never
 	}
 	if !o.ExpiresAt.IsZero() {
-		e.deadline = o.ExpiresAt.Round(0).Sub(m.clock.base.Round(0))
+		e.deadline = m.now() + o.ExpiresAt.Round(0).Sub(m.clock.now().Round(0))
 	}
 	m.entries[k] = e
 }
@@ -265,6 +265,9 @@ func TestModel(t *testing.T) {
 					},
 					"wait": func(r *rapid.T) {
 						m.clock.advance(rapid.SampledFrom([]time.Duration{1, time.Millisecond, time.Second, 40 * time.Minute}).Draw(r, "d"))
+					},
+					"jump": func(r *rapid.T) {
+						m.clock.jump(rapid.SampledFrom([]time.Duration{time.Hour, -time.Hour, -25 * time.Hour, time.Millisecond}).Draw(r, "d"))
 					},
 					"purge": func(r *rapid.T) {
 						if rapid.IntRange(0, 9).Draw(r, "rarely") == 0 {

@@ -65,9 +65,7 @@ func (p *purger) run() {
 				p.at = len(p.d.words) // the pile is closed
 				return
 			}
-			for _, n := range notices {
-				p.t.removed(n)
-			}
+			tellAll(notices, p.t.removed)
 		}
 		p.at += 1 << (p.d.depth - w.depth())
 		p.cell = 0

@@ -25,6 +25,20 @@ func (t *core) copyOf(f *found, cause Cause) notice {
 	}
 }
 
+// tellAll calls fn for every notice, also when it panics or exits the goroutine for some.
+func tellAll(list []notice, fn func(notice)) {
+	defer func() {
+		if len(list) > 0 {
+			tellAll(list, fn)
+		}
+	}()
+	for len(list) > 0 {
+		n := list[0]
+		list = list[1:]
+		fn(n)
+	}
+}
+
 func (n *notice) key() []byte   { return n.payload[len(n.payload)-n.keyLen:] }
 func (n *notice) value() []byte { return n.payload[n.head : len(n.payload)-n.keyLen] }
 

@@ -35,9 +35,7 @@ func (c *Cache) sweep() {
 				start := time.Now()
 				looked, gone := t.sweepSegment(sh)
 				worked := time.Since(start)
-				for _, n := range gone.notices {
-					s.call(t.removed, n)
-				}
+				tellAll(gone.notices, func(n notice) { s.call(t.removed, n) })
 				if !s.pace(worked, looked, gone.count) {
 					return
 				}
@@ -60,9 +58,7 @@ func (t *core) sweepDue(limit int) (n int) {
 		for sh.due.Load() <= t.clock.now() {
 			looked, gone := t.sweepSegment(sh)
 			n += gone.count
-			for _, m := range gone.notices {
-				t.removed(m)
-			}
+			tellAll(gone.notices, t.removed)
 			if looked == 0 || limit != sweepAll && n >= limit {
 				break
 			}

@@ -99,6 +99,7 @@ func (s *sweeper) run(weakly weak.Pointer[Cache]) {
 		defer s.mu.Unlock()
 		s.calling = false
 		if s.running = !s.ended; s.running {
+			s.next.Store(0) // the sweep was not finished
 			go s.run(weakly)
 		}
 		s.idle.Broadcast()
