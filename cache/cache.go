@@ -137,11 +137,15 @@ func (c *Cache) Close() error {
 	c.tables = make(map[string]table)
 	c.listLocked()
 	c.mu.Unlock()
+	for _, t := range tables {
+		if c.opt.OwnPile {
+			t.base().forget()
+		} else {
+			t.base().drop(false)
+		}
+	}
 	if c.opt.OwnPile {
 		return c.p.Close()
-	}
-	for _, t := range tables {
-		t.base().drop(false)
 	}
 	return nil
 }

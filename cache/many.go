@@ -44,7 +44,7 @@ func (s *scratches) get() *scratch {
 	if x, ok := s.pool.Get().(*scratch); ok {
 		return x
 	}
-	return new(scratch)
+	return &scratch{values: make([]byte, 0, 4096)} // not nil: an empty value is not either
 }
 
 func (s *scratches) put(x *scratch) {

@@ -26,18 +26,29 @@ func (t *core) drop(tell bool) {
 	}
 }
 
-// purgeShard puts an empty directory in the place of the old one, which nobody changes from then on,
-// and then retires what that names.
-func (t *core) purgeShard(sh *shard, forever, tell bool) {
+// forget empties every shard for good and retires nothing: the pile is about to be closed.
+func (t *core) forget() {
+	for i := range t.shards {
+		t.shards[i].empty(true)
+	}
+}
+
+// empty puts an empty directory in the place of the old one, which nobody changes from then on.
+func (sh *shard) empty(forever bool) (old *directory) {
 	sh.mu.Lock()
-	d := sh.dir.Load()
+	defer sh.mu.Unlock()
+	old = sh.dir.Load()
 	sh.dir.Store(newDirectory(0))
 	sh.gone = sh.gone || forever
 	sh.count.Store(0)
 	sh.bytes.Store(0)
 	sh.due.Store(never)
-	sh.mu.Unlock()
-	p := purger{t: t, d: d, tell: tell && t.removed != nil}
+	return old
+}
+
+// purgeShard empties a shard, and then retires what it had.
+func (t *core) purgeShard(sh *shard, forever, tell bool) {
+	p := purger{t: t, d: sh.empty(forever), tell: tell && t.removed != nil}
 	defer func() { // what a panic of OnRemove left over
 		p.tell = false
 		p.run()
