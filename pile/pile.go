@@ -23,6 +23,7 @@ type Pile struct {
 	grace   grace
 	hazards hazards
 	lanes   []lane
+	turn    atomic.Uint32 // the lane that is drained next although nobody used it
 	centres [segment.ClassCount]centre
 	updates [updateStripes]updateStripe
 
