@@ -1,6 +1,7 @@
 package pile
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/bigpile/bigpile/segment"
@@ -159,11 +160,11 @@ func (p *Pile) storeHeld(b []byte, r request) (segment.Location, uint32, error) 
 
 // holdSlot takes a slot, making room if need be, and publishes a hazard for it.
 func (p *Pile) holdSlot(n int) (s slot, h *hazard, err error) {
-	if s, h, err = p.tryHoldSlot(n, false); err != errNoRoom {
+	if s, h, err = p.tryHoldSlot(n, false); !errors.Is(err, errNoRoom) {
 		return s, h, err
 	}
 	p.drainNow()
-	if s, h, err = p.tryHoldSlot(n, true); err != errNoRoom {
+	if s, h, err = p.tryHoldSlot(n, true); !errors.Is(err, errNoRoom) {
 		return s, h, err
 	}
 	if s, err = p.makeRoom(n); err != nil {

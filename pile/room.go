@@ -67,17 +67,18 @@ func (p *Pile) makeRoom(n int) (slot, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), roomWait)
 	defer cancel()
 	// Twice: what the first round closes, the second has drained.
+	var err error
 	for range 2 {
 		waited := p.drainAll(ctx)
-		s, err := p.gather(n)
-		if err == nil || !errors.Is(err, errNoRoom) {
+		var s slot
+		if s, err = p.gather(n); !errors.Is(err, errNoRoom) {
 			return s, err
 		}
 		if waited != nil {
 			break
 		}
 	}
-	return slot{}, p.outOfSpace(n)
+	return slot{}, p.outOfSpace(n, err)
 }
 
 // gather takes the pages of all lanes away, closes those that are vacant, and tries to take a slot
@@ -126,11 +127,11 @@ func (p *Pile) unlockLanes() {
 	}
 }
 
-func (p *Pile) outOfSpace(n int) error {
+func (p *Pile) outOfSpace(n int, cause error) error {
 	p.space.mu.Lock()
 	defer p.space.mu.Unlock()
-	return fmt.Errorf("%w: no room for %d bytes: %d segments of together %d bytes; MaxMemory %d, MaxSegments %d",
-		ErrOutOfSpace, n, p.space.count, p.space.bytes, p.opt.MaxMemory, p.opt.MaxSegments)
+	return fmt.Errorf("%w: no room for %d bytes: %d segments of together %d bytes; MaxMemory %d, MaxSegments %d (%w)",
+		ErrOutOfSpace, n, p.space.count, p.space.bytes, p.opt.MaxMemory, p.opt.MaxSegments, cause)
 }
 
 func (p *Pile) tooLarge(n int) error {
