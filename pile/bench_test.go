@@ -11,8 +11,8 @@ import (
 	"github.com/bigpile/bigpile/pile"
 )
 
-// fill puts n values of 32 bytes with g goroutines.
-func fill(b *testing.B, p *pile.Pile, n, g int) [][]pile.PilePointer {
+// benchFill puts n values of 32 bytes with g goroutines.
+func benchFill(b *testing.B, p *pile.Pile, n, g int) [][]pile.PilePointer {
 	out := make([][]pile.PilePointer, g)
 	var wg sync.WaitGroup
 	for k := range g {
@@ -45,7 +45,7 @@ func BenchmarkPut(b *testing.B) {
 			defer p.Close()
 			b.ReportAllocs()
 			b.ResetTimer()
-			fill(b, p, b.N, g)
+			benchFill(b, p, b.N, g)
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds()/1e6, "Mops/s")
 		})
 	}
@@ -79,7 +79,7 @@ func BenchmarkAppendBytes(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer p.Close()
-			hs := fill(b, p, n, 1)[0]
+			hs := benchFill(b, p, n, 1)[0]
 			rand.Shuffle(len(hs), func(i, j int) { hs[i], hs[j] = hs[j], hs[i] })
 			dst := make([]byte, 0, 64)
 			b.ReportAllocs()

@@ -105,6 +105,13 @@ func (c *checker) page(seg *segment.Segment, unit int, d segment.Descriptor) {
 	if seg.First() == 0 && unit == 0 {
 		c.fail(errors.New("I3: unit 0 is in use"))
 	}
+	if d.Role() == segment.Closed {
+		// A run is closed as soon as it is retired.
+		if d.Class() == segment.ClassRun && seg.Memory().Load(unit*segment.UnitSize).Is(segment.Retired) {
+			c.seen.retired++
+		}
+		return
+	}
 	free := 0
 	seg.Crawl(unit, func(s segment.Slot) bool {
 		l := segment.At(number, s.Index)

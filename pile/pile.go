@@ -23,6 +23,7 @@ type Pile struct {
 	grace   grace
 	hazards hazards
 	lanes   []lane
+	turn    atomic.Uint32 // the lane that is drained next although nobody used it
 	centres [segment.ClassCount]centre
 	updates [updateStripes]updateStripe
 
@@ -65,13 +66,23 @@ func New(o Options) (*Pile, error) {
 		done:   make(chan struct{}),
 	}
 	p.grace.epochs = &p.epochs
-	p.cleanup = runtime.AddCleanup(p, func(s *space) {
-		s.opt.Logger.Warn("pile: not closed before it became unreachable", "segments", len(s.segments()))
-		if err := s.unmap(); err != nil {
-			s.opt.Logger.Error("pile: unmap", "error", err)
-		}
-	}, s)
+	p.cleanup = runtime.AddCleanup(p, forgotten.unmap, forgotten{s, p.done})
 	return p, nil
+}
+
+// forgotten is what is left of a pile that nobody closed. It has no way back to the pile.
+type forgotten struct {
+	space *space
+	done  chan struct{}
+}
+
+func (f forgotten) unmap() {
+	log := f.space.opt.Logger
+	log.Warn("pile: not closed before it became unreachable", "segments", len(f.space.segments()))
+	if err := f.space.unmap(); err != nil {
+		log.Error("pile: unmap", "error", err)
+	}
+	close(f.done)
 }
 
 // laneCount returns four lanes a P, so that a writer finds one free although others were preempted
@@ -116,15 +127,15 @@ func (p *Pile) head(ptr PilePointer) (seg *segment.Segment, offset int, w segmen
 	l := ptr.location()
 	seg, unit := p.space.segment(l.Page())
 	if seg == nil || ptr>>63 != 0 {
-		return nil, 0, 0, p.unknown(ptr)
+		return nil, 0, 0, p.bad(ptr)
 	}
 	offset, ok := seg.Locate(unit, l.Slot())
 	if !ok {
-		return nil, 0, 0, p.stale(ptr)
+		return nil, 0, 0, p.bad(ptr)
 	}
 	w = seg.Memory().Load(offset)
 	if w.Generation() != ptr.generation(p.salt) || !w.IsLink() && !w.Is(segment.Value) || w.Flags()&segment.InTable != 0 && !w.IsLink() {
-		return nil, 0, 0, p.stale(ptr)
+		return nil, 0, 0, p.bad(ptr)
 	}
 	return seg, offset, w, nil
 }
@@ -162,14 +173,14 @@ func (p *Pile) target(l segment.Location) (found, bool) {
 	return found{seg: seg, mem: seg.Memory(), offset: offset, word: w, location: l}, w.Is(segment.Target)
 }
 
-func (p *Pile) unknown(ptr PilePointer) error {
-	if ptr.Valid() && int(ptr.location().Page()>>p.space.shift) < len(*p.space.table.Load()) {
-		return p.stale(ptr) // the segment was released
+// bad says what is wrong with a handle that does not resolve: it names nothing that ever was, or
+// something that is gone.
+func (p *Pile) bad(ptr PilePointer) error {
+	if !ptr.Valid() || int(ptr.location().Page()>>p.space.shift) >= len(*p.space.table.Load()) {
+		return fmt.Errorf("%w: %v", ErrInvalidPointer, ptr)
 	}
-	return fmt.Errorf("%w: %v", ErrInvalidPointer, ptr)
+	return fmt.Errorf("%w: %v", ErrStalePointer, ptr)
 }
-
-func (p *Pile) stale(ptr PilePointer) error { return fmt.Errorf("%w: %v", ErrStalePointer, ptr) }
 
 // verify compares the payload with its checksum, if there are checksums.
 func (p *Pile) verify(f *found, generation uint32) error {

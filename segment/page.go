@@ -40,7 +40,9 @@ func (s *Segment) OpenRun(unit, n int) {
 		s.mem.format64(unit*UnitSize, uint64(FreeWord(base)))
 	}
 	s.continuations(unit, n)
+	clear(s.freeMap(unit))
 	s.pages[unit].freeSlots.Store(0)
+	s.pages[unit].wornSlots.Store(0)
 	s.describe(unit, Describe(Open, ClassRun, base, n))
 }
 
