@@ -2,7 +2,6 @@ package pile
 
 import (
 	"errors"
-
 	"github.com/bigpile/bigpile/segment"
 )
 
@@ -97,7 +96,7 @@ func (p *Pile) GetMany(ptrs []PilePointer, fn func(i int, b []byte, err error) b
 			b := s.bytes[s.offsets[i]:s.offsets[i+1]:s.offsets[i+1]]
 			err := s.lookups[i].err
 			if err == errLong {
-				b, err = p.GetBytes(some[i])
+				b, err = p.appendBytes(nil, some[i], 0)
 			}
 			if err != nil {
 				b = nil
@@ -130,7 +129,7 @@ func (p *Pile) lookupSome(s *scratch, ptrs []PilePointer) error {
 		k := &s.lookups[i]
 		switch {
 		case k.err != nil:
-		case k.f.word.Flags()&segment.Large != 0 || k.f.word.Length() > copyMax:
+		case k.f.long():
 			k.err = errLong
 		default:
 			s.bytes = append(s.bytes, k.f.payload()...)

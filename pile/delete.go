@@ -19,18 +19,17 @@ func (p *Pile) Delete(ptr PilePointer) error {
 
 // delete removes the value and returns the lane that retired it, which may have to be drained.
 func (p *Pile) delete(ptr PilePointer) (*lane, error) {
+	e, err := p.enterWrite()
+	if err != nil {
+		return nil, err
+	}
+	defer e.leave()
 	for {
-		e, err := p.enter(0)
-		if err != nil {
-			return nil, err
-		}
 		seg, offset, w, err := p.head(ptr)
 		if err != nil {
-			e.leave()
 			return nil, err
 		}
 		if w.IsLink() {
-			e.leave()
 			if l, err := p.deleteLinked(ptr); l != nil || err != nil {
 				return l, err
 			}
@@ -39,24 +38,17 @@ func (p *Pile) delete(ptr PilePointer) (*lane, error) {
 		mem := seg.Memory()
 		n := mem.PayloadLen(offset, w)
 		if mem.CompareAndSwap(offset, w, w.WithState(segment.Retired)) {
-			l := p.retire(counts{objects: -1, deletes: 1, bytes: -int64(n)}, uint64(ptr.location()))
-			e.leave()
-			return l, nil
+			return p.retire(counts{objects: -1, deletes: 1, bytes: -int64(n)}, uint64(ptr.location())), nil
 		}
-		e.leave() // somebody updated or deleted it: look again
+		// Somebody updated or deleted it: look again.
 	}
 }
 
 // deleteLinked removes a value whose slot is a link. It returns nil and no error when it is a link
-// no more.
+// no more. The caller holds a pin.
 func (p *Pile) deleteLinked(ptr PilePointer) (*lane, error) {
 	u := p.lockUpdates(ptr.location())
 	defer u.unlock()
-	e, err := p.enter(0)
-	if err != nil {
-		return nil, err
-	}
-	defer e.leave()
 	seg, offset, w, err := p.head(ptr)
 	if err != nil || !w.IsLink() {
 		return nil, err

@@ -183,7 +183,7 @@ func (p *Pile) newPage(c segment.Class, place uint32) (*segment.Segment, int, er
 	}
 	seg, unit := p.space.must(page)
 	if err := seg.Commit(unit, n); err != nil {
-		p.space.give(seg, unit, n)
+		p.space.giveCold(seg, unit, n)
 		return nil, 0, fmt.Errorf("%w: %w", errNoRoom, err)
 	}
 	seg.Page(unit).Place.Store(place)

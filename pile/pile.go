@@ -30,8 +30,11 @@ type Pile struct {
 	room      sync.Mutex // one goroutine at a time makes room
 	scratches sync.Pool  // *scratch
 
-	closing   atomic.Bool // new calls are refused
-	quiesced  atomic.Bool // no pin will ever be taken again
+	closing   atomic.Bool  // new calls are refused
+	frozen    atomic.Bool  // writers wait: Check is looking
+	checking  sync.RWMutex // held by Check; writers that found frozen set wait for it
+	frees     sync.RWMutex // held shared from taking a batch of retired slots to having freed them
+	quiesced  atomic.Bool  // no pin will ever be taken again
 	finish    sync.Once
 	done      chan struct{}
 	callbacks atomic.Int64   // iterations in progress
@@ -57,14 +60,14 @@ func New(o Options) (*Pile, error) {
 		return nil, err
 	}
 	p := &Pile{
-		opt:    o,
-		salt:   uint32(rand.Uint64()) & segment.GenerationMax,
-		geo:    s.geo,
-		space:  s,
-		epochs: newEpochs(),
-		lanes:  make([]lane, laneCount(o)),
-		done:   make(chan struct{}),
+		opt:   o,
+		salt:  uint32(rand.Uint64()) & segment.GenerationMax,
+		geo:   s.geo,
+		space: s,
+		lanes: make([]lane, laneCount(o)),
+		done:  make(chan struct{}),
 	}
+	p.epochs.init()
 	p.grace.epochs = &p.epochs
 	p.cleanup = runtime.AddCleanup(p, forgotten.unmap, forgotten{s, p.done})
 	return p, nil
@@ -106,6 +109,21 @@ func (p *Pile) enter(reads uint64) (pin, error) {
 		return pin{}, ErrClosed
 	}
 	return e, nil
+}
+
+// enterWrite is enter for a call that will change headers or descriptors. Nothing is locked yet: while
+// Check is looking it waits. Everything that belongs together, up to the counters, is done under one
+// such pin, so that Check finds it done or not begun.
+func (p *Pile) enterWrite() (pin, error) {
+	for {
+		e, err := p.enter(0)
+		if err != nil || !p.frozen.Load() {
+			return e, err
+		}
+		e.leave()
+		p.checking.RLock() // until Check has ended
+		p.checking.RUnlock()
+	}
 }
 
 // found is where the payload of a value is. It is valid under the pin it was found under.
