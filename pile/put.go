@@ -77,9 +77,10 @@ func (p *Pile) put(b []byte, typ uint16) (PilePointer, error) {
 func (p *Pile) putClaim(l *lane, cl *claim, b []byte, typ uint16) PilePointer {
 	at, offset := cl.take()
 	generation := cl.mem.Load(offset).Generation()
-	copy(cl.mem.Bytes(offset+headerSize, len(b)), b)
-	if p.opt.Checksums {
-		cl.seg.SetSum(cl.unit, at.Slot(), offset, segment.Sum(at, generation, b))
+	room := cl.mem.Bytes(offset+headerSize, len(b))
+	copy(room, b)
+	if p.opt.Checksums { // of the copy: what is passed to crc32 escapes, and b must not
+		cl.seg.SetSum(cl.unit, at.Slot(), offset, segment.Sum(at, generation, room))
 	}
 	cl.mem.Store(offset, segment.Header(segment.Value, 0, generation, typ, len(b)))
 	l.counts.puts++
@@ -235,13 +236,14 @@ func (p *Pile) fill(s slot, d segment.Descriptor, b []byte, r request) segment.W
 		mem.SetRunLength(s.offset, len(b))
 		length, flags = d.Length(), flags|segment.Large
 	}
-	copy(mem.Room(s.offset, len(b), large), b)
+	room := mem.Room(s.offset, len(b), large)
+	copy(room, b)
 	if p.opt.Checksums {
 		owner, generation := s.location, w.Generation()
 		if r.state == segment.Target {
 			owner, generation = r.owner, r.ownerGeneration
 		}
-		s.seg.SetSum(s.unit, s.location.Slot(), s.offset, segment.Sum(owner, generation, b))
+		s.seg.SetSum(s.unit, s.location.Slot(), s.offset, segment.Sum(owner, generation, room))
 	}
 	return segment.Header(r.state, flags, w.Generation(), r.typ, length)
 }

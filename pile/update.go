@@ -107,10 +107,11 @@ func (p *Pile) fillHome(seg *segment.Segment, unit, offset int, ptr PilePointer,
 		mem.SetRunLength(offset, len(b))
 		length, flags = d.Length(), flags|segment.Large
 	}
-	copy(mem.Room(offset, len(b), large), b)
+	room := mem.Room(offset, len(b), large)
+	copy(room, b)
 	l, g := ptr.location(), w.Generation()
 	if p.opt.Checksums {
-		seg.SetSum(unit, l.Slot(), offset, segment.Sum(l, g, b))
+		seg.SetSum(unit, l.Slot(), offset, segment.Sum(l, g, room))
 	}
 	if !mem.CompareAndSwap(offset, w, segment.Header(segment.Value, flags, g, typ, length)) {
 		panic("pile: I32: a link changed under its update stripe")
@@ -172,7 +173,7 @@ func (p *Pile) link(ptr PilePointer, at segment.Location) (*lane, error) {
 // replaced says what is to be retired when the word w of the handle gives way to a link to at, and
 // hands the flags of the old value on to the new target.
 func (p *Pile) replaced(ptr PilePointer, seg *segment.Segment, offset int, w segment.Word, at segment.Location) (entry uint64, d counts) {
-	next, _ := p.target(s.at)
+	next, _ := p.target(at)
 	if !w.IsLink() {
 		if f := w.Flags() & segment.Reserve; f != 0 {
 			next.mem.Store(next.offset, next.word.WithFlags(f))
