@@ -8,7 +8,6 @@ import (
 	"os"
 	"runtime/pprof"
 	"sync/atomic"
-	"time"
 
 	"github.com/bigpile/bigpile/pile"
 )
@@ -151,11 +150,4 @@ func startProfile(name string) (func(), error) {
 		pprof.StopCPUProfile()
 		_ = file.Close() // nothing is left to do about it
 	}, nil
-}
-
-// clock measures one untimed-by-rounds step.
-func clock(work func() error) (time.Duration, error) {
-	begun := time.Now()
-	err := work()
-	return time.Since(begun), err
 }

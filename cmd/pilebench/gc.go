@@ -76,31 +76,27 @@ func largestPause(since []uint64) time.Duration {
 	return 0
 }
 
-// memoryUse is the memory of the process at one moment.
-type memoryUse struct {
-	resident int64
-}
-
-func currentUse() memoryUse {
-	resident, _ := residentMemory()
-	return memoryUse{resident}
-}
+// residentTrusted is the size of a pile from which the growth of the resident
+// memory tells the cost of a value; below, it tells that of the program.
+const residentTrusted = 256 << 20
 
 // collect measures what depends on everything being alive.
 func (v *values) collect() error {
 	v.b.progress.begin("collect", collections)
 	figures := collectFully()
-	stats, use := v.pile.Stats(), currentUse()
+	stats := v.pile.Stats()
+	use, told := residentMemory()
 	handles := v.b.plan.n * 8
-	v.b.report.alive = &aliveFigures{
-		objects:       stats.Objects,
-		bytesPerValue: bytesPerValue(v.pile),
-		residentPer:   float64(use.resident-v.resting.resident-handles) / float64(max(1, stats.Objects)),
-		gc:            figures,
-		resident:      use.resident,
-		handles:       handles,
-		segments:      stats.Segments,
+	a := &aliveFigures{
+		objects: stats.Objects, allocatedPer: bytesPerValue(v.pile), gc: figures,
+		residentPer: float64(use-v.resting-handles) / float64(max(1, stats.Objects)),
+		resident:    use, handles: handles, segments: stats.Segments,
 	}
+	a.bytesPerValue = a.allocatedPer
+	if told && stats.AllocatedBytes >= residentTrusted {
+		a.bytesPerValue = max(a.allocatedPer, a.residentPer)
+	}
+	v.b.report.alive = a
 	if stats.Objects != v.b.plan.n {
 		v.b.verdict.wrong.Add(1)
 		v.b.verdict.describe("collect: the pile counts " + formatCount(stats.Objects) + " objects, " +

@@ -65,6 +65,7 @@ type groupFiles struct {
 	limit, usage, cached string
 }
 
+// The two versions of control groups. Read-only.
 var (
 	version1 = groupFiles{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"}
 	version2 = groupFiles{"memory.max", "memory.current", "inactive_file"}

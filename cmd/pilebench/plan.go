@@ -28,6 +28,7 @@ type plan struct {
 	chains     int64   // of chainDepth values each, in the chase
 	allowed    int64   // bytes that this process may take
 	need       int64   // bytes that it will take at most
+	settle     int64   // bytes of these that values and their copies take
 	stride     float64 // of a value, on average
 	meanSize   float64
 	notes      []string
@@ -44,19 +45,17 @@ func slotFactor(s source) float64 {
 
 // demand is the memory that a value takes in the different steps.
 type demand struct {
-	stride    float64 // in the bare copy
-	slot      float64 // in the pile
-	fixed     float64 // whatever the number of values: the program, a round, the input
-	roundSize int64
+	stride float64 // in the bare copy
+	slot   float64 // in the pile
+	fixed  float64 // whatever the number of values: the program, a round, the input
 }
 
 func demandOf(c *config, s source, inputBytes int64) demand {
 	reads := float64(2 * 8 * readOpsWanted)
 	return demand{
-		stride:    meanStride(s),
-		slot:      meanStride(s) * slotFactor(s),
-		fixed:     programBytes + float64(inputBytes) + max(1.3*float64(c.roundSize), reads),
-		roundSize: c.roundSize,
+		stride: meanStride(s),
+		slot:   meanStride(s) * slotFactor(s),
+		fixed:  programBytes + float64(inputBytes) + max(1.3*float64(c.roundSize), reads),
 	}
 }
 
@@ -93,6 +92,7 @@ func makePlan(c *config, s source, inputBytes, allowed int64) (plan, error) {
 	p.planRounds(c, d)
 	p.planChase(d, budget)
 	p.need = int64(max(d.fill(p.n), d.chase(p.chains*chainDepth)))
+	p.settle = p.need - int64(d.fixed)
 	return p, nil
 }
 

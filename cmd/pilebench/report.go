@@ -23,8 +23,9 @@ func known(x float64) *float64 { return &x }
 // aliveFigures is what was measured while every value was alive.
 type aliveFigures struct {
 	objects       int64
-	bytesPerValue float64 // mapped by the pile, everything counted
-	residentPer   float64 // the same by the growth of the resident memory
+	bytesPerValue float64 // the larger of the next two
+	allocatedPer  float64 // memory of the pile's segments
+	residentPer   float64 // growth of the resident memory, its tables included
 	gc            gcFigures
 	resident      int64 // of the process
 	handles       int64 // of that, the benchmark's own handles
@@ -64,6 +65,11 @@ func (r *report) end(b *bench, interrupted bool) {
 	r.elapsed, r.interrupted = time.Since(r.begun), interrupted
 	r.maxPause = largestPause(nil)
 	r.checked, r.wrong, r.lost = b.verdict.checked.Load(), b.verdict.wrong.Load(), b.verdict.lost.Load()
+	for i := range r.rows {
+		if r.rows[i].op == "put" && r.alive != nil {
+			r.rows[i].bytes = r.alive.bytesPerValue
+		}
+	}
 	slices.SortStableFunc(r.rows, func(a, b row) int { return place(a.op) - place(b.op) })
 }
 

@@ -152,8 +152,8 @@ func (r *report) aliveLines() []footLine {
 	if a == nil {
 		return nil
 	}
-	size := fmt.Sprintf("%.2f bytes a value mapped, everything counted (%.2f by resident memory)",
-		a.bytesPerValue, a.residentPer)
+	size := fmt.Sprintf("%.2f bytes a value in the pile's segments; %.2f by the growth of resident memory, "+
+		"everything counted", a.allocatedPer, a.residentPer)
 	if past := r.config.ancestor().bytesPerValue; past > 0 {
 		size += fmt.Sprintf("; ancestor %.1f", past)
 	}
@@ -163,7 +163,7 @@ func (r *report) aliveLines() []footLine {
 			"longest pause ≤ %s in these, ≤ %s in the whole run",
 			millis(a.gc.full.median), a.gc.full.count, formatCount(a.objects), formatMillis(a.gc.markCPU),
 			formatMillis(a.gc.maxPause), formatMillis(r.maxPause))},
-		{"resident", fmt.Sprintf("%s, of which %s are the benchmark's own handles; %d segments",
+		{"resident", fmt.Sprintf("%s, of which %s are the benchmark's own handles; segments: %d",
 			formatSize(a.resident), formatSize(a.handles), a.segments)},
 	}
 }

@@ -5,7 +5,7 @@ package main
 // that it has: without this, whichever side came to such pages first would look
 // slow, and a second run would look faster than the first.
 func settle(b *bench) error {
-	memory, err := mapMemory(b.plan.need)
+	memory, err := mapMemory(b.plan.settle)
 	if err != nil {
 		return err
 	}

@@ -178,7 +178,7 @@ func (v *values) makeAlone() error {
 
 // fill puts the n values that the following steps work on.
 func (v *values) fill() (err error) {
-	v.resting = currentUse()
+	v.resting, _ = residentMemory()
 	if v.handles, err = newNumbers(v.b.plan.n); err != nil {
 		return err
 	}

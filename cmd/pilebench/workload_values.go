@@ -19,7 +19,7 @@ type values struct {
 
 	pile    *pile.Pile // holds all n values, from fill to remove
 	handles *numbers   // of these values
-	resting memoryUse  // before they were put
+	resting int64      // the resident memory before they were put
 }
 
 // longStringsGOGC keeps the collector from running hundreds of times a second
