@@ -10,8 +10,8 @@ import (
 const (
 	valueBytesWanted = 4_600_000_000
 	chaseBytesWanted = 4_600_000_000
-	readOpsWanted    = 4_000_000 // a round
-	hotOpsWanted     = 4_000_000 // a round and goroutine
+	readOpsWanted    = 2_000_000 // a round
+	hotOpsWanted     = 2_000_000 // a round and goroutine
 	programBytes     = 192 << 20 // the program itself, its buffers and the pile's tables
 )
 

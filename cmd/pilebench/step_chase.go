@@ -67,7 +67,7 @@ func (c *chase) run() error {
 		return err
 	}
 	rounds := b.rounds + 1
-	steps := max(1, min(b.plan.readOps/4, c.chains*chainDepth)) / int64(b.goroutines)
+	steps := max(1, min(b.plan.readOps/2, c.chains*chainDepth)) / int64(b.goroutines)
 	b.progress.begin("chase", 2*int64(rounds)*steps*int64(b.goroutines))
 	measured, err := alternate(b, rounds, c.side("chase", steps, c.handles, c.readPile),
 		c.side("bare chase", steps, c.places, c.readBare))

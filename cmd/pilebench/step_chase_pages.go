@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"reflect"
 	"time"
 )
 
@@ -57,10 +58,12 @@ func (c *chase) awaitCollapse() (int64, error) {
 	return max(0, last), nil
 }
 
-// collapseBare collapses the first bytes of bare memory. Where a page cannot be
-// collapsed, it is left; the share is printed.
+// collapseBare makes huge pages of the first bytes of bare memory. A page that
+// cannot be made is left out; the share that was reached is printed.
 func (c *chase) collapseBare(size int64) error {
-	for at := int64(0); at+collapseStep <= size; at += collapseStep {
+	// A huge page begins at a multiple of its size, memory that is mapped may not.
+	begin := -int64(reflect.ValueOf(c.bare.memory).Pointer()) & (collapseStep - 1)
+	for at := begin; at+collapseStep <= min(begin+size, int64(len(c.bare.memory))); at += collapseStep {
 		if c.v.b.stopped.Load() {
 			return errInterrupted
 		}
