@@ -2,6 +2,7 @@ package pile_test
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -220,17 +221,15 @@ func scaled(n int) int {
 
 // pattern is n bytes that differ from those of any other seed and at any other offset.
 func pattern(n int, seed uint64) []byte {
-	b := make([]byte, n)
+	b := make([]byte, n+8)
 	x := seed*0x9e3779b97f4a7c15 + 1
-	for i := range b {
-		if i%8 == 0 {
-			x ^= x << 13
-			x ^= x >> 7
-			x ^= x << 17
-		}
-		b[i] = byte(x >> (i % 8 * 8))
+	for i := 0; i < n; i += 8 {
+		x ^= x << 13
+		x ^= x >> 7
+		x ^= x << 17
+		binary.LittleEndian.PutUint64(b[i:], x)
 	}
-	return b
+	return b[:n:n]
 }
 
 func put(t testing.TB, p *pile.Pile, b []byte) pile.PilePointer {

@@ -312,7 +312,7 @@ func TestModelAgreesWithMap(t *testing.T) {
 func TestModelOfManySmallSteps(t *testing.T) {
 	eachVariant(t, func(t *testing.T, p *pile.Pile) {
 		rng := newRand(t)
-		program := make([]byte, scaled(30_000))
+		program := make([]byte, scaled(15_000))
 		for i := range program {
 			program[i] = byte(rng.Uint32())
 		}
