@@ -319,4 +319,3 @@ func TestModelOfManySmallSteps(t *testing.T) {
 		runProgram(t, p, program, 500)
 	})
 }
-
