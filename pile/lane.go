@@ -1,0 +1,160 @@
+package pile
+
+import (
+	"math/bits"
+	"sync"
+	"sync/atomic"
+
+	"github.com/bigpile/bigpile/segment"
+)
+
+// A lane is what one writer at a time allocates from: a current page for each class up to 2 KiB, and
+// of each page a claim of up to 64 free slots. A Put locks a lane that nobody else holds, fills a
+// slot of the claim and unlocks: two uncontended atomic operations, and one for the header.
+//
+// The slot is filled under the lock. The other way, a counter of writers in progress beside an atomic
+// claim, is as many atomic operations, and then needs a second mechanism for counters and for Close.
+// Nobody waits for a lane: a writer that finds one locked takes the next.
+type lane struct {
+	mu      sync.Mutex // guards all below
+	claims  [laneClasses]claim
+	counts  counts
+	retired batch
+	sealed  []batch     // oldest first
+	due     atomic.Bool // sealed is not empty; read without the lock
+	_       [64]byte
+}
+
+// laneClasses bounds the classes that lanes serve: up to laneSlotMax.
+const laneClasses = 48
+
+// claim is up to 64 slots of one word of a free map that belong to the lane (I26), and the page they
+// are in, which the lane owns (I27). The zero claim owns nothing.
+type claim struct {
+	slots  uint64 // bit set: slot first+bit is free and ours
+	mem    *segment.Memory
+	offset int // of slot first
+	size   int // of a slot
+	first  segment.Location
+	seg    *segment.Segment
+	unit   int
+}
+
+// counts are the counters of a pile, each kept a lane and summed by Stats.
+type counts struct {
+	objects, links, bytes           int64 // differences: one lane may count down what another counted up
+	puts, deletes, updates, retired int64
+}
+
+func (c *counts) add(d counts) {
+	c.objects += d.objects
+	c.links += d.links
+	c.bytes += d.bytes
+	c.puts += d.puts
+	c.deletes += d.deletes
+	c.updates += d.updates
+	c.retired += d.retired
+}
+
+// lockLane returns a lane, locked, or fails when the pile is closing. Close sets closing and then
+// locks every lane once, so a writer that got here before it is waited for.
+func (p *Pile) lockLane() (*lane, error) {
+	l := p.anyLane()
+	if p.closing.Load() {
+		l.mu.Unlock()
+		return nil, ErrClosed
+	}
+	return l, nil
+}
+
+func (p *Pile) anyLane() *lane {
+	start := hint()
+	n := uint32(len(p.lanes))
+	for i := range n {
+		if l := &p.lanes[(start+i)%n]; l.mu.TryLock() {
+			return l
+		}
+	}
+	l := &p.lanes[start%n]
+	l.mu.Lock()
+	return l
+}
+
+// take takes a slot of the claim for class c, which refill made sure has one.
+func (c *claim) take() (l segment.Location, offset int) {
+	i := bits.TrailingZeros64(c.slots)
+	c.slots &= c.slots - 1
+	return c.first + segment.Location(i), c.offset + i*c.size
+}
+
+// refill gives the claim of class c at least one slot. The lane is locked.
+func (p *Pile) refill(l *lane, c segment.Class) error {
+	cl := &l.claims[c]
+	for {
+		if cl.seg != nil {
+			if first, slots := cl.seg.Claim(cl.unit); slots != 0 {
+				cl.slots = slots
+				cl.offset = cl.unit*segment.UnitSize + int(first)*cl.size
+				cl.first = segment.At(cl.seg.First()+uint32(cl.unit), first)
+				return nil
+			}
+			if p.centres[c].unlessFree(cl.seg, cl.unit, full) {
+				*cl = claim{}
+			}
+			continue
+		}
+		seg, unit, err := p.ownPage(c)
+		if err != nil {
+			return err
+		}
+		*cl = claim{seg: seg, unit: unit, mem: seg.Memory(), size: int(p.geo.Shape(c).SlotSize)}
+	}
+}
+
+// ownPage returns a page of class c with a free slot that nobody else owns.
+func (p *Pile) ownPage(c segment.Class) (*segment.Segment, int, error) {
+	if p.opt.AllocMode == FavorSpeed && p.centres[c].mostlyFull() {
+		if seg, unit, err := p.newPage(c, owned); err == nil {
+			return seg, unit, nil
+		}
+	}
+	if page, ok := p.centres[c].takePartial(p.space); ok {
+		seg, unit := p.space.must(page)
+		return seg, unit, nil
+	}
+	return p.newPage(c, owned)
+}
+
+// newPage takes units and makes them a page of class c.
+func (p *Pile) newPage(c segment.Class, place uint32) (*segment.Segment, int, error) {
+	n := int(p.geo.Shape(c).Units)
+	page, err := p.space.take(n)
+	if err != nil {
+		return nil, 0, err
+	}
+	seg, unit := p.space.must(page)
+	if err := seg.Commit(unit, n); err != nil {
+		p.space.give(seg, unit, n)
+		return nil, 0, err
+	}
+	seg.Page(unit).Place.Store(place)
+	seg.OpenPage(unit, c)
+	p.centres[c].pages.Add(1)
+	p.considerCollapse(seg)
+	return seg, unit, nil
+}
+
+// giveUp returns the claims and pages of the lane, for others to use. The lane is locked.
+func (p *Pile) giveUp(l *lane) {
+	for c := range l.claims {
+		cl := &l.claims[c]
+		if cl.seg == nil {
+			continue
+		}
+		if cl.slots != 0 {
+			cl.seg.Unclaim(cl.unit, cl.first.Slot(), cl.slots)
+		}
+		p.centres[c].disown(p.space, cl.seg, cl.unit)
+		*cl = claim{}
+	}
+}

@@ -1,0 +1,197 @@
+package pile
+
+import (
+	"sync"
+
+	"github.com/bigpile/bigpile/segment"
+)
+
+// An update stripe serialises the updates of the objects that hash to it. Its version counts them,
+// so that Modify can tell whether a value changed since it was read.
+type updateStripe struct {
+	mu      sync.Mutex // I32: first
+	version uint64     // guarded by mu
+	_       [48]byte
+}
+
+const updateStripes = 256
+
+func (p *Pile) lockUpdates(l segment.Location) *updateStripe {
+	u := &p.updates[uint64(l)*0x9e3779b97f4a7c15>>56]
+	u.mu.Lock()
+	return u
+}
+
+func (u *updateStripe) unlock() { u.mu.Unlock() }
+
+// Update replaces the value under the same handle by v, a []byte or string of any size. A reader sees
+// the old value or the new one. On an error the old value stands. Cost: that of a Put and a Delete;
+// values that were updated are read with one more step.
+func (p *Pile) Update(ptr PilePointer, v any) error {
+	b, typ, err := raw(v)
+	if err != nil {
+		return err
+	}
+	return p.update(ptr, b, typ)
+}
+
+// UpdateBytes is Update for a []byte; nil is stored as an empty one.
+func (p *Pile) UpdateBytes(ptr PilePointer, b []byte) error { return p.update(ptr, b, codeBytes) }
+
+// UpdateString is Update for a string.
+func (p *Pile) UpdateString(ptr PilePointer, s string) error {
+	return p.update(ptr, bytesOf(s), codeString)
+}
+
+// update first tries to return to the slot of the handle. Else it stores the new value elsewhere,
+// which may wait for room and so happens under no lock and no pin (I25), and then links to it.
+func (p *Pile) update(ptr PilePointer, b []byte, typ uint16) error {
+	if len(b) > p.MaxValueSize() {
+		return p.tooLarge(len(b))
+	}
+	l, done, err := p.updateHome(ptr, b, typ)
+	if !done && err == nil {
+		l, err = p.updateLink(ptr, b, typ)
+	}
+	if l != nil && l.due.Load() {
+		p.drain(l)
+	}
+	return err
+}
+
+// updateHome stores b in the slot of the handle itself, if that is a link whose target is settled
+// (I19) and b fits. It fails when the handle is stale.
+func (p *Pile) updateHome(ptr PilePointer, b []byte, typ uint16) (l *lane, done bool, err error) {
+	u := p.lockUpdates(ptr.location())
+	defer u.unlock()
+	e, err := p.enter(0)
+	if err != nil {
+		return nil, false, err
+	}
+	defer e.leave()
+	seg, offset, w, err := p.head(ptr)
+	if err != nil || !w.IsLink() {
+		return nil, false, err
+	}
+	t := p.linked(w)
+	_, unit := p.space.must(ptr.location().Page())
+	if t.word.Flags()&segment.Settled == 0 || len(b) > seg.Capacity(unit) {
+		return nil, false, nil
+	}
+	old := t.mem.PayloadLen(t.offset, t.word)
+	p.fillHome(seg, unit, offset, ptr, b, typ, t.word.Flags()&segment.Reserve, w)
+	t.mem.Store(t.offset, t.word.WithState(segment.Retired))
+	u.version++
+	d := counts{updates: 1, links: -1, bytes: int64(len(b) - old)}
+	return p.retire(d, uint64(t.location)), true, nil
+}
+
+func (p *Pile) fillHome(seg *segment.Segment, unit, offset int, ptr PilePointer, b []byte, typ uint16, flags segment.Flags, w segment.Word) {
+	mem := seg.Memory()
+	d := seg.Descriptor(unit)
+	length, large := len(b), d.Class() == segment.ClassRun
+	if large {
+		mem.SetRunLength(offset, len(b))
+		length, flags = d.Length(), flags|segment.Large
+	}
+	copy(mem.Room(offset, len(b), large), b)
+	l, g := ptr.location(), w.Generation()
+	if p.opt.Checksums {
+		seg.SetSum(unit, l.Slot(), offset, segment.Sum(l, g, b))
+	}
+	if !mem.CompareAndSwap(offset, w, segment.Header(segment.Value, flags, g, typ, length)) {
+		panic("pile: I32: a link changed under its update stripe")
+	}
+}
+
+// updateLink stores b in a slot of its own and links to it.
+func (p *Pile) updateLink(ptr PilePointer, b []byte, typ uint16) (*lane, error) {
+	at, _, err := p.storeTarget(ptr, b, typ)
+	if err != nil {
+		return nil, err
+	}
+	l, err := p.link(ptr, at, len(b))
+	if err == nil {
+		return l, nil
+	}
+	// The handle went stale meanwhile: the new target was never seen by anybody.
+	e, closed := p.enter(0)
+	if closed != nil {
+		return nil, err
+	}
+	defer e.leave()
+	t, _ := p.target(at)
+	t.mem.Store(t.offset, t.word.WithState(segment.Retired))
+	return p.retire(counts{bytes: -int64(len(b))}, uint64(at)), err
+}
+
+func (p *Pile) storeTarget(ptr PilePointer, b []byte, typ uint16) (segment.Location, uint32, error) {
+	at, g, err := p.store(b, request{
+		state: segment.Target, typ: typ, room: len(b),
+		owner: ptr.location(), ownerGeneration: ptr.generation(p.salt),
+	})
+	if err == nil {
+		l := p.anyLane()
+		l.counts.bytes += int64(len(b))
+		l.mu.Unlock()
+	}
+	return at, g, err
+}
+
+// link makes the slot of the handle a link to the target at, in place of what it was.
+func (p *Pile) link(ptr PilePointer, at segment.Location, n int) (*lane, error) {
+	u := p.lockUpdates(ptr.location())
+	defer u.unlock()
+	e, err := p.enter(0)
+	if err != nil {
+		return nil, err
+	}
+	defer e.leave()
+	for {
+		seg, offset, w, err := p.head(ptr)
+		if err != nil {
+			return nil, err
+		}
+		entry, d := p.replaced(ptr, seg, offset, w, at)
+		if seg.Memory().CompareAndSwap(offset, w, segment.Link(w.Generation(), at)) {
+			if w.IsLink() {
+				t := p.linked(w)
+				t.mem.Store(t.offset, t.word.WithState(segment.Retired))
+			}
+			u.version++
+			return p.retire(d, entry), nil
+		}
+		// Only a Delete can have come between: the next look finds the handle stale.
+	}
+}
+
+// replaced says what is to be retired when the word w of the handle gives way to a link to at, and
+// hands the flags of the old value on to the new target.
+func (p *Pile) replaced(ptr PilePointer, seg *segment.Segment, offset int, w segment.Word, at segment.Location) (entry uint64, d counts) {
+	next, _ := p.target(at)
+	if !w.IsLink() {
+		if f := w.Flags() & segment.Reserve; f != 0 {
+			next.mem.Store(next.offset, next.word.WithFlags(f))
+		}
+		n := seg.Memory().PayloadLen(offset, w)
+		settle := retireSettle | uint64(segment.Link(w.Generation(), ptr.location()))
+		return settle, counts{updates: 1, links: 1, bytes: -int64(n)}
+	}
+	t := p.linked(w)
+	next.mem.Store(next.offset, next.word.WithFlags(t.word.Flags()&(segment.Reserve|segment.Settled)))
+	n := t.mem.PayloadLen(t.offset, t.word)
+	return uint64(t.location), counts{updates: 1, bytes: -int64(n)}
+}
+
+// settle marks the target of the slot at l, which became a link a grace period ago and is named by
+// no hazard, so that an update may return to the slot (I19). It does nothing when that value is gone.
+func (p *Pile) settle(l segment.Location, generation uint32) {
+	u := p.lockUpdates(l)
+	defer u.unlock()
+	_, _, w, err := p.head(pack(l, generation, p.salt))
+	if err != nil || !w.IsLink() {
+		return
+	}
+	t := p.linked(w)
+	t.mem.Store(t.offset, t.word.WithFlags(segment.Settled))
+}
