@@ -15,6 +15,9 @@ const (
 // the handles that were appended are stored, and the others are not. Cost: per value half that of
 // PutBytes.
 func (p *Pile) PutMany(values [][]byte, dst []PilePointer) ([]PilePointer, error) {
+	if p.closing.Load() {
+		return dst, ErrClosed
+	}
 	for len(values) > 0 {
 		n, out, err := p.putSome(values[:min(len(values), putBatch)], dst)
 		if dst = out; err != nil {
@@ -75,6 +78,9 @@ type scratch struct {
 // 64 handles are in flight at the same time, so random reads over much memory take about half the
 // time of AppendBytes. The error is ErrClosed, or nil.
 func (p *Pile) GetMany(ptrs []PilePointer, fn func(i int, b []byte, err error) bool) error {
+	if p.closing.Load() {
+		return ErrClosed
+	}
 	s, _ := p.scratches.Get().(*scratch)
 	if s == nil {
 		s = new(scratch)

@@ -87,6 +87,9 @@ const errorsMax = 64
 // DeleteMany removes the values and returns how many it removed. It goes on past handles that cannot
 // be deleted and joins their errors, the first 64 and a count of the others.
 func (p *Pile) DeleteMany(ptrs []PilePointer) (int, error) {
+	if p.closing.Load() {
+		return 0, ErrClosed
+	}
 	var errs []error
 	deleted, failed := 0, 0
 	for _, ptr := range ptrs {

@@ -88,10 +88,13 @@ func (p *Pile) gather(n int) (s slot, err error) {
 func (p *Pile) gatherPages(then func()) (closed []uint32) {
 	p.lockLanes()
 	defer p.unlockLanes()
+	if p.closing.Load() {
+		return nil // Close has passed through the lanes: everything may be unmapped
+	}
 	for i := range p.lanes {
 		p.giveUp(&p.lanes[i])
 	}
-	if then != nil && !p.closing.Load() {
+	if then != nil {
 		then()
 	}
 	for c := range p.centres {
