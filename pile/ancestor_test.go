@@ -182,7 +182,7 @@ func TestReadersUpdatersAndReplacersShareOneTable(t *testing.T) {
 				for i := range table {
 					table[i].Store(uint64(put(t, p, stamp(uint64(i), 0, 100))))
 				}
-				n := scaled(4000)
+				n := scaled(1500)
 				together(t, 6, func(g int, rng *rand.Rand) error {
 					for range n {
 						i := rng.IntN(count)
@@ -222,7 +222,7 @@ func TestReadersUpdatersAndReplacersShareOneTable(t *testing.T) {
 // StringCorrectess of the mutable tests: strings of falling lengths with room, read back, updated, partly deleted.
 func TestStringsOfEveryLengthByManyGoroutines(t *testing.T) {
 	eachBacking(t, pile.Options{SegmentSize: 4 * miB}, func(t *testing.T, p *pile.Pile) {
-		longest := scaled(6000)
+		longest := scaled(3000)
 		for _, every := range []int{2, 3, 5, 16} {
 			together(t, 4, func(g int, rng *rand.Rand) error {
 				for i := g; i < longest; i += 4 {

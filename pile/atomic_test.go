@@ -31,7 +31,7 @@ func TestReadersNeverSeeATornOrOlderValue(t *testing.T) {
 		const updaters = 2
 		var running atomic.Int32
 		running.Store(updaters)
-		updates := scaled(20_000)
+		updates := scaled(8000)
 		together(t, updaters+4, func(g int, rng *rand.Rand) error {
 			if g < updaters {
 				defer running.Add(-1)

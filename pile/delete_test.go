@@ -45,7 +45,7 @@ func TestZeroHandleIsInvalidForEveryCall(t *testing.T) {
 func TestCheckerboardKeepsExactlyTheOthers(t *testing.T) {
 	eachVariant(t, func(t *testing.T, p *pile.Pile) {
 		for _, every := range []int{2, 3, 5} {
-			n := scaled(30_000)
+			n := scaled(8000)
 			ptrs := make([]pile.PilePointer, n)
 			for i := range ptrs {
 				ptrs[i] = put(t, p, pattern(i%180, uint64(i)))

@@ -140,7 +140,7 @@ func TestMemoryLimitHoldsThroughMixedWork(t *testing.T) {
 	for _, seg := range []int{0, miB} {
 		t.Run(fmt.Sprint("segment=", seg), func(t *testing.T) {
 			eachBacking(t, pile.Options{MaxMemory: limit, SegmentSize: seg}, func(t *testing.T, p *pile.Pile) {
-				n := scaled(20_000)
+				n := scaled(8000)
 				watchLimit(t, p, limit, func() {
 					together(t, 4, func(g int, rng *rand.Rand) error { return limitedWork(p, g, n, rng) })
 				})

@@ -4,18 +4,22 @@ import (
 	"bufio"
 	"fmt"
 	"os"
+	"reflect"
 	"strings"
 )
 
-// anonymousBytes adds up the private anonymous mappings of this process outside the arenas of the Go heap
-// (which start at 0xc000000000 on every 64-bit Linux). A segment that was not unmapped shows here whatever
-// the library's own figures say.
+// heapSpan is how far from any Go object the arenas of the Go heap may reach; mappings are much farther away.
+const heapSpan = 1 << 37
+
+// anonymousBytes adds up the private anonymous mappings of this process outside the arenas of the Go heap.
+// A segment that was not unmapped shows here whatever the library's own figures say.
 func anonymousBytes() (int64, bool) {
 	f, err := os.Open("/proc/self/maps")
 	if err != nil {
 		return 0, false
 	}
 	defer f.Close()
+	heap := uint64(reflect.ValueOf(new([64]byte)).Pointer())
 	var sum int64
 	for lines := bufio.NewScanner(f); lines.Scan(); {
 		fields := strings.Fields(lines.Text())
@@ -26,7 +30,7 @@ func anonymousBytes() (int64, bool) {
 		if _, err := fmt.Sscanf(fields[0], "%x-%x", &from, &to); err != nil {
 			return 0, false
 		}
-		if from>>32 >= 0xc0 && from>>32 < 0x1c0 {
+		if from+heapSpan > heap && from < heap+heapSpan {
 			continue
 		}
 		sum += int64(to - from)

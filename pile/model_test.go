@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
+	"strconv"
 	"testing"
 
 	"github.com/bigpile/bigpile/pile"
@@ -245,7 +247,19 @@ func (m *model) verify() error {
 // modelSizes are sizes at which something changes: words, classes, pages, large runs.
 var modelSizes = []int{0, 1, 7, 8, 9, 23, 24, 25, 120, 121, 248, 1000, 2040, 2041, 5000, 30_000, 65_520, 65_521, 70_000, 140_000}
 
+// fewerChecks makes rapid run n checks instead of its default 100, unless told otherwise by -rapid.checks:
+// there are twelve variants, and every step compares everything.
+func fewerChecks(t *testing.T, n int) {
+	t.Helper()
+	if f := flag.Lookup("rapid.checks"); f.Value.String() == f.DefValue {
+		if err := f.Value.Set(strconv.Itoa(n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestModelAgreesWithMap(t *testing.T) {
+	fewerChecks(t, scaled(20))
 	eachVariant(t, func(t *testing.T, p *pile.Pile) {
 		rapid.Check(t, func(rt *rapid.T) {
 			m := newModel(p)
@@ -312,7 +326,7 @@ func TestModelAgreesWithMap(t *testing.T) {
 func TestModelOfManySmallSteps(t *testing.T) {
 	eachVariant(t, func(t *testing.T, p *pile.Pile) {
 		rng := newRand(t)
-		program := make([]byte, scaled(15_000))
+		program := make([]byte, scaled(10_000))
 		for i := range program {
 			program[i] = byte(rng.Uint32())
 		}

@@ -25,9 +25,10 @@ func TestOnlyTheZeroHandleIsInvalidByItself(t *testing.T) {
 
 func samplePointers(t *testing.T) []pile.PilePointer {
 	rng := newRand(t)
-	ptrs := []pile.PilePointer{0, 1, 2, 1 << 40, 1<<53 - 1, 1 << 53, 1<<53 + 1, 1<<62 + 1, 1<<63 - 1}
+	const page = 1 << 12 // no handle names page 0
+	ptrs := []pile.PilePointer{0, page, page + 1, 1<<40 | page, 1<<53 - 1, 1<<53 | page, 1<<53 | page + 1, 1<<62 | page, 1<<63 - 1}
 	for range 1000 {
-		ptrs = append(ptrs, pile.PilePointer(rng.Uint64()>>1))
+		ptrs = append(ptrs, pile.PilePointer(rng.Uint64()>>1)|page)
 	}
 	return ptrs
 }
@@ -52,7 +53,7 @@ func TestHandleInJSONIsAString(t *testing.T) {
 		By  map[pile.PilePointer]int
 	}
 	for _, ptr := range samplePointers(t) {
-		want := record{ptr, []pile.PilePointer{ptr, 7}, map[pile.PilePointer]int{ptr: 1}}
+		want := record{ptr, []pile.PilePointer{ptr, 7 << 12}, map[pile.PilePointer]int{ptr: 1}}
 		text, err := json.Marshal(want)
 		require.NoError(t, err)
 		var got record
@@ -67,11 +68,11 @@ func TestHandleInJSONIsAString(t *testing.T) {
 }
 
 func TestBadHandleTextIsRefusedAndChangesNothing(t *testing.T) {
-	text, err := pile.PilePointer(1<<53 + 12345).MarshalText()
+	text, err := pile.PilePointer(1<<53 + 1234567).MarshalText()
 	require.NoError(t, err)
 	bad := []string{
 		"garbage", "-1", "+1", "0x", "zz", " ", "1 ", " 1", "1.5", "1e3", "½", "\x00", "99999999999999999999999999",
-		"ffffffffffffffffffffffff", "null", "nil", "0", string(text) + "0000000000000000", string(text) + " ", " " + string(text),
+		"ffffffffffffffffffffffff", "null", "Nil", "0", string(text) + "0000000000000000", string(text) + " ", " " + string(text),
 		string(text) + "\n", "-" + string(text),
 	}
 	for _, s := range bad {

@@ -12,7 +12,9 @@ import (
 // reuseSizes are the ancestor's sizes at which freed room was not found again, and neighbours.
 var reuseSizes = []int{16, 32, 48, 56, 72, 104, 120, 136, 144, 200, 264, 1000, 5000, 70_000}
 
-func TestRefillingTheSameSizesTakesNoNewMemory(t *testing.T) {
+// Room that waits for a grace period may be doubled for a while, but never more than a tenth of the pile, and not
+// a little more each round. A new segment is not taken for it.
+func TestRefillingTheSameSizesTakesNoNewSegment(t *testing.T) {
 	for _, size := range reuseSizes {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
 			eachBacking(t, pile.Options{SegmentSize: miB}, func(t *testing.T, p *pile.Pile) {
@@ -34,7 +36,7 @@ func TestRefillingTheSameSizesTakesNoNewMemory(t *testing.T) {
 					}
 					after := p.Stats()
 					require.Equal(t, before.Segments, after.Segments, "round %d", round)
-					require.Equal(t, before.AllocatedBytes, after.AllocatedBytes, "round %d", round)
+					require.LessOrEqual(t, after.AllocatedBytes, before.AllocatedBytes*11/10, "round %d", round)
 				}
 				require.EqualValues(t, len(ptrs), p.Stats().Objects)
 			})
@@ -65,7 +67,7 @@ func TestRefillingMixedSizesTakesHardlyAnyMemory(t *testing.T) {
 				all[i].ptr = put(t, p, pattern(o.size, 1))
 			}
 		}
-		require.LessOrEqual(t, p.Stats().AllocatedBytes, before.AllocatedBytes+miB)
+		require.LessOrEqual(t, p.Stats().AllocatedBytes, before.AllocatedBytes*9/8+miB)
 	})
 }
 

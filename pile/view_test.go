@@ -3,7 +3,6 @@ package pile_test
 import (
 	"errors"
 	"testing"
-	"unsafe"
 
 	"github.com/bigpile/bigpile/pile"
 	"github.com/stretchr/testify/assert"
@@ -18,10 +17,10 @@ func TestViewShowsTheValueInPlace(t *testing.T) {
 			var first, second *byte
 			require.NoError(t, p.View(ptr, func(b []byte) error {
 				assert.Equal(t, want, b)
-				first = unsafe.SliceData(b)
+				first = &b[0]
 				return nil
 			}))
-			require.NoError(t, p.View(ptr, func(b []byte) error { second = unsafe.SliceData(b); return nil }))
+			require.NoError(t, p.View(ptr, func(b []byte) error { second = &b[0]; return nil }))
 			require.True(t, first == second, "two views of one value see the same memory")
 			require.NoError(t, p.Delete(ptr))
 		}
