@@ -98,6 +98,9 @@ func eachBacking(t *testing.T, o pile.Options, fn func(t *testing.T, p *pile.Pil
 	}
 }
 
+// hung is set when something did not return in time: the run has failed.
+var hung atomic.Bool
+
 // openPiles counts the fixture's piles that are not closed yet, of all tests.
 var openPiles atomic.Int32
 
@@ -105,6 +108,9 @@ var openPiles atomic.Int32
 // come, and neither a goroutine nor a mapping of the library is left.
 func open(t testing.TB, o pile.Options) *pile.Pile {
 	t.Helper()
+	if hung.Load() {
+		t.Skip("an earlier test hangs; each of the others might wait for its whole patience, too")
+	}
 	p, err := pile.New(o)
 	require.NoError(t, err)
 	openPiles.Add(1)
@@ -114,9 +120,11 @@ func open(t testing.TB, o pile.Options) *pile.Pile {
 				requireNoLibraryGoroutine(t)
 			}
 		}()
-		if err := p.Check(context.Background()); !errors.Is(err, pile.ErrClosed) {
-			assert.NoError(t, err, "Check at the end of the test")
-		}
+		within(t, "Check at the end of the test", func() {
+			if err := p.Check(context.Background()); !errors.Is(err, pile.ErrClosed) {
+				assert.NoError(t, err, "Check at the end of the test")
+			}
+		})
 		shut(t, p)
 	})
 	return p
@@ -164,6 +172,7 @@ func withinTime(t testing.TB, limit time.Duration, what string, fn func()) {
 	select {
 	case <-returned:
 	case <-time.After(limit):
+		hung.Store(true)
 		t.Fatalf("%s does not return: dead-lock?\n%s", what, stacks())
 	}
 }

@@ -11,8 +11,9 @@ import (
 // heapSpan is how far from any Go object the arenas of the Go heap may reach; mappings are much farther away.
 const heapSpan = 1 << 37
 
-// anonymousBytes adds up the private anonymous mappings of this process outside the arenas of the Go heap.
-// A segment that was not unmapped shows here whatever the library's own figures say.
+// anonymousBytes adds up the writable anonymous mappings of this process outside the arenas of the Go heap.
+// A segment that was not unmapped shows here whatever the library's own figures say; so do stacks of threads,
+// 8 MiB each.
 func anonymousBytes() (int64, bool) {
 	f, err := os.Open("/proc/self/maps")
 	if err != nil {
@@ -23,7 +24,7 @@ func anonymousBytes() (int64, bool) {
 	var sum int64
 	for lines := bufio.NewScanner(f); lines.Scan(); {
 		fields := strings.Fields(lines.Text())
-		if len(fields) != 5 || fields[4] != "0" { // a sixth field is a path, an inode a file
+		if len(fields) != 5 || fields[4] != "0" || fields[1] != "rw-p" { // a sixth field is a path, an inode a file
 			continue
 		}
 		var from, to uint64
