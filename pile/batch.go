@@ -40,23 +40,23 @@ func (p *Pile) PutMany(values [][]byte, dst []PilePointer) ([]PilePointer, error
 
 // putSome stores values under one lane lock, up to the first that a lane cannot store.
 func (p *Pile) putSome(values [][]byte, dst []PilePointer) (n int, out []PilePointer, err error) {
-	l, err := p.lockLane()
-	if err != nil {
-		return 0, dst, err
-	}
-	defer l.mu.Unlock()
+	l := p.anyLane()
 	for _, b := range values {
 		if len(b) > laneSlotMax-headerSize {
 			break
 		}
 		c := segment.ClassFor(len(b) + headerSize)
-		cl := &l.claims[c]
-		if cl.slots == 0 && p.refill(l, c) != nil {
-			break // putSlot makes room, or says why not
+		if l.claims[c].slots == 0 || n == 0 {
+			if l, err = p.replenish(l, c); err == errNoRoom {
+				return n, dst, nil // putSlot makes room, or says why not
+			} else if err != nil {
+				return n, dst, err
+			}
 		}
-		dst = append(dst, p.putClaim(l, cl, b, codeBytes))
+		dst = append(dst, p.putClaim(l, &l.claims[c], b, codeBytes))
 		n++
 	}
+	l.mu.Unlock()
 	return n, dst, nil
 }
 

@@ -23,6 +23,7 @@ type Pile struct {
 	grace   grace
 	hazards hazards
 	lanes   []lane
+	turn    atomic.Uint32 // the lane that is drained next although nobody used it
 	centres [segment.ClassCount]centre
 	updates [updateStripes]updateStripe
 
@@ -65,13 +66,23 @@ func New(o Options) (*Pile, error) {
 		done:   make(chan struct{}),
 	}
 	p.grace.epochs = &p.epochs
-	p.cleanup = runtime.AddCleanup(p, func(s *space) {
-		s.opt.Logger.Warn("pile: not closed before it became unreachable", "segments", len(s.segments()))
-		if err := s.unmap(); err != nil {
-			s.opt.Logger.Error("pile: unmap", "error", err)
-		}
-	}, s)
+	p.cleanup = runtime.AddCleanup(p, forgotten.unmap, forgotten{s, p.done})
 	return p, nil
+}
+
+// forgotten is what is left of a pile that nobody closed. It has no way back to the pile.
+type forgotten struct {
+	space *space
+	done  chan struct{}
+}
+
+func (f forgotten) unmap() {
+	log := f.space.opt.Logger
+	log.Warn("pile: not closed before it became unreachable", "segments", len(f.space.segments()))
+	if err := f.space.unmap(); err != nil {
+		log.Error("pile: unmap", "error", err)
+	}
+	close(f.done)
 }
 
 // laneCount returns four lanes a P, so that a writer finds one free although others were preempted

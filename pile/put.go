@@ -1,6 +1,7 @@
 package pile
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/bigpile/bigpile/segment"
@@ -59,27 +60,13 @@ func (p *Pile) put(b []byte, typ uint16) (PilePointer, error) {
 	}
 	c := segment.ClassFor(len(b) + headerSize)
 	l := p.anyLane()
-	cl := &l.claims[c]
-	if cl.slots == 0 || p.closing.Load() {
-		return p.putRefill(l, c, b, typ)
-	}
-	ptr := p.putClaim(l, cl, b, typ)
-	l.mu.Unlock()
-	return ptr, nil
-}
-
-// putRefill is put when the claim is used up.
-func (p *Pile) putRefill(l *lane, c segment.Class, b []byte, typ uint16) (PilePointer, error) {
-	err := error(ErrClosed)
-	if !p.closing.Load() {
-		err = p.refill(l, c)
-	}
-	if err != nil {
-		l.mu.Unlock()
-		if err == ErrClosed {
+	if l.claims[c].slots == 0 || p.closing.Load() {
+		var err error
+		if l, err = p.replenish(l, c); err == errNoRoom {
+			return p.putSlot(b, request{state: segment.Value, typ: typ, room: len(b)})
+		} else if err != nil {
 			return 0, err
 		}
-		return p.putSlot(b, request{state: segment.Value, typ: typ, room: len(b)})
 	}
 	ptr := p.putClaim(l, &l.claims[c], b, typ)
 	l.mu.Unlock()
@@ -125,12 +112,36 @@ func (p *Pile) putSlot(b []byte, r request) (PilePointer, error) {
 	return pack(at, generation, p.salt), nil
 }
 
-// store takes a slot, fills it and publishes it in the state that r asks for. The slot is held by a
-// hazard while it is filled, so that Close does not unmap it, and no pin is held over a long copy.
+// store takes a slot, fills it and publishes it in the state that r asks for.
 func (p *Pile) store(b []byte, r request) (segment.Location, uint32, error) {
 	if len(b) > p.MaxValueSize() {
 		return 0, 0, p.tooLarge(len(b))
 	}
+	if r.room <= laneSlotMax-headerSize {
+		at, generation, err := p.storeInLane(b, r)
+		if err != errNoRoom {
+			return at, generation, err
+		}
+	}
+	return p.storeHeld(b, r)
+}
+
+// storeInLane fills a slot of a lane's claim.
+func (p *Pile) storeInLane(b []byte, r request) (segment.Location, uint32, error) {
+	c := segment.ClassFor(r.room + headerSize)
+	l, err := p.replenish(p.anyLane(), c)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer l.mu.Unlock()
+	cl := &l.claims[c]
+	at, offset := cl.take()
+	return at, p.fill(slot{at, cl.seg, cl.unit, offset}, cl.seg.Descriptor(cl.unit), b, r), nil
+}
+
+// storeHeld fills a slot that a hazard holds meanwhile, so that Close does not unmap it, and no pin is
+// held over a long copy.
+func (p *Pile) storeHeld(b []byte, r request) (segment.Location, uint32, error) {
 	s, h, err := p.holdSlot(r.room)
 	if err != nil {
 		return 0, 0, err
@@ -149,26 +160,34 @@ func (p *Pile) store(b []byte, r request) (segment.Location, uint32, error) {
 
 // holdSlot takes a slot, making room if need be, and publishes a hazard for it.
 func (p *Pile) holdSlot(n int) (s slot, h *hazard, err error) {
-	e, err := p.enter(0)
-	if err != nil {
-		return s, nil, err
+	if s, h, err = p.tryHoldSlot(n, false); !errors.Is(err, errNoRoom) {
+		return s, h, err
 	}
-	if s, err = p.takeSlot(n); err == nil {
-		h = p.hazards.hold(s.location)
-	}
-	e.leave()
-	if err == nil {
-		return s, h, nil
+	p.drainNow()
+	if s, h, err = p.tryHoldSlot(n, true); !errors.Is(err, errNoRoom) {
+		return s, h, err
 	}
 	if s, err = p.makeRoom(n); err != nil {
 		return s, nil, err
 	}
-	if e, err = p.enter(0); err != nil {
+	e, err := p.enter(0)
+	if err != nil {
 		return s, nil, err
 	}
-	h = p.hazards.hold(s.location)
-	e.leave()
-	return s, h, nil
+	defer e.leave()
+	return s, p.hazards.hold(s.location), nil
+}
+
+func (p *Pile) tryHoldSlot(n int, grow bool) (s slot, h *hazard, err error) {
+	e, err := p.enter(0)
+	if err != nil {
+		return s, nil, err
+	}
+	defer e.leave()
+	if s, err = p.takeSlot(n, grow); err != nil {
+		return s, nil, err
+	}
+	return s, p.hazards.hold(s.location), nil
 }
 
 // fill copies b into the slot and publishes the header; it returns the generation.

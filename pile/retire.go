@@ -19,7 +19,7 @@ const (
 	retirePage   = 1 << 62
 	retireGuard  = 1 << 61
 
-	batchLen   = 256     // entries after which a batch is sealed
+	batchLen   = 128     // entries after which a batch is sealed
 	batchBytes = 1 << 20 // bytes of slots after which it is sealed earlier
 )
 
@@ -44,6 +44,7 @@ func (p *Pile) retire(d counts, entries ...uint64) (l *lane) {
 	l.counts.add(d)
 	l.retired.entries = append(l.retired.entries, entries...)
 	l.retired.bytes += bytes
+	l.waiting.Store(true)
 	if len(l.retired.entries) >= batchLen || l.retired.bytes >= batchBytes {
 		l.seal(p.grace.stamp())
 	}
@@ -73,9 +74,21 @@ func (l *lane) seal(stamp uint64) {
 	l.retired = batch{entries: make([]uint64, 0, batchLen)}
 }
 
-// drain frees what the lane has retired as far as grace periods allow without waiting. The caller
-// holds neither pin nor lock.
+// drain frees what the lane has retired, and what the next lane in turn has, as far as grace periods
+// allow without waiting: so lanes that nobody uses any more are drained too, while anybody deletes.
+// The caller holds neither pin nor lock.
 func (p *Pile) drain(l *lane) {
+	p.drainLane(l)
+	next := &p.lanes[p.turn.Add(1)%uint32(len(p.lanes))]
+	if next != l && next.waiting.Load() {
+		next.mu.Lock()
+		next.seal(p.grace.stamp())
+		next.mu.Unlock()
+		p.drainLane(next)
+	}
+}
+
+func (p *Pile) drainLane(l *lane) {
 	for {
 		l.mu.Lock()
 		if len(l.sealed) == 0 {
@@ -89,8 +102,33 @@ func (p *Pile) drain(l *lane) {
 		}
 		l.sealed = slices.Delete(l.sealed, 0, 1)
 		l.due.Store(len(l.sealed) > 0)
+		l.waiting.Store(len(l.sealed) > 0 || len(l.retired.entries) > 0)
 		l.mu.Unlock()
 		p.free(b.entries)
+	}
+}
+
+// idle reports whether nothing waits for a grace period.
+func (p *Pile) idle() bool {
+	for i := range p.lanes {
+		if p.lanes[i].waiting.Load() {
+			return false
+		}
+	}
+	return true
+}
+
+// drainNow frees what every lane has retired as far as that is possible without waiting.
+func (p *Pile) drainNow() {
+	for i := range p.lanes {
+		l := &p.lanes[i]
+		if !l.waiting.Load() {
+			continue
+		}
+		l.mu.Lock()
+		l.seal(p.grace.stamp())
+		l.mu.Unlock()
+		p.drainLane(l)
 	}
 }
 
@@ -109,6 +147,7 @@ func (p *Pile) drainAll(ctx context.Context) error {
 		}
 		l.sealed = nil
 		l.due.Store(false)
+		l.waiting.Store(false)
 		l.mu.Unlock()
 	}
 	if len(taken) == 0 {
@@ -118,6 +157,7 @@ func (p *Pile) drainAll(ctx context.Context) error {
 		l := p.anyLane()
 		l.sealed = append(l.sealed, batch{entries: taken, stamp: stamp})
 		l.due.Store(true)
+		l.waiting.Store(true)
 		l.mu.Unlock()
 		return err
 	}
@@ -125,8 +165,10 @@ func (p *Pile) drainAll(ctx context.Context) error {
 	return nil
 }
 
-// roomWait bounds how long a Put that found no room waits for a grace period.
-const roomWait = 100 * time.Millisecond
+// roomWait bounds how long a Put that found no room waits for a grace period. A grace period waits for
+// library code only, so it takes this long only when the machine is so busy that a goroutine under a
+// pin is not run.
+const roomWait = 5 * time.Second
 
 // free finishes entries whose grace period has passed. It works under a pin, a batch at a time, so
 // that nothing is unmapped meanwhile; a pile that is closing forgets them.
@@ -183,7 +225,10 @@ func (p *Pile) requeue(d counts, entries []uint64) {
 	l := p.anyLane()
 	defer l.mu.Unlock()
 	l.counts.add(d)
-	l.retired.entries = append(l.retired.entries, entries...)
+	if len(entries) > 0 {
+		l.retired.entries = append(l.retired.entries, entries...)
+		l.waiting.Store(true)
+	}
 }
 
 // freeSlot makes a retired slot free, and lists or closes its page.

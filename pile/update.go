@@ -1,6 +1,7 @@
 package pile
 
 import (
+	"errors"
 	"sync"
 
 	"github.com/bigpile/bigpile/segment"
@@ -50,7 +51,11 @@ func (p *Pile) update(ptr PilePointer, b []byte, typ uint16) error {
 		return p.tooLarge(len(b))
 	}
 	l, done, err := p.updateHome(ptr, b, typ)
-	if !done && err == nil {
+	if err == errUnsettled {
+		p.drainNow() // reserved room is worth a grace period, if one passes without waiting
+		l, done, err = p.updateHome(ptr, b, typ)
+	}
+	if !done && (err == nil || err == errUnsettled) {
 		l, err = p.updateLink(ptr, b, typ)
 	}
 	if l != nil && l.due.Load() {
@@ -58,6 +63,9 @@ func (p *Pile) update(ptr PilePointer, b []byte, typ uint16) error {
 	}
 	return err
 }
+
+// errUnsettled says that a reader may still be in the reserved room.
+var errUnsettled = errors.New("pile: unsettled")
 
 // updateHome stores b in the slot of the handle itself, if that is a link whose target is settled
 // (I19) and b fits. It fails when the handle is stale.
@@ -75,7 +83,12 @@ func (p *Pile) updateHome(ptr PilePointer, b []byte, typ uint16) (l *lane, done 
 	}
 	t := p.linked(w)
 	_, unit := p.space.must(ptr.location().Page())
-	if t.word.Flags()&segment.Settled == 0 || len(b) > seg.Capacity(unit) {
+	switch f := t.word.Flags(); {
+	case len(b) > seg.Capacity(unit):
+		return nil, false, nil
+	case f&segment.Settled == 0 && f&segment.Reserve != 0:
+		return nil, false, errUnsettled
+	case f&segment.Settled == 0:
 		return nil, false, nil
 	}
 	old := t.mem.PayloadLen(t.offset, t.word)
