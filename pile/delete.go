@@ -37,7 +37,9 @@ func (p *Pile) delete(ptr PilePointer) (*lane, error) {
 		}
 		mem := seg.Memory()
 		n := mem.PayloadLen(offset, w)
+		yield()
 		if mem.CompareAndSwap(offset, w, w.WithState(segment.Retired)) {
+			yield() // gone, not queued
 			return p.retire(counts{objects: -1, deletes: 1, bytes: -int64(n)}, uint64(ptr.location())), nil
 		}
 		// Somebody updated or deleted it: look again.
@@ -58,6 +60,7 @@ func (p *Pile) deleteLinked(ptr PilePointer) (*lane, error) {
 	if !seg.Memory().CompareAndSwap(offset, w, gone) {
 		panic("pile: I32: a link changed under its update stripe")
 	}
+	yield() // the target is no longer linked, not retired
 	n := t.mem.PayloadLen(t.offset, t.word)
 	t.mem.Store(t.offset, t.word.WithState(segment.Retired))
 	d := counts{objects: -1, deletes: 1, links: -1, bytes: -int64(n)}

@@ -50,6 +50,7 @@ func (p *Pile) appendBytes(dst []byte, ptr PilePointer, reads uint64) ([]byte, e
 	if f.long() {
 		return p.appendHeld(e, dst, ptr, &f)
 	}
+	yield() // the value may be deleted now
 	dst = append(dst, f.mem.Bytes(f.offset+headerSize, f.word.Length())...)
 	e.leave()
 	return dst, nil
@@ -113,9 +114,11 @@ func (p *Pile) View(ptr PilePointer, fn func(b []byte) error) error {
 		e.leave()
 		return err
 	}
+	yield()
 	h := p.hazards.hold(f.location)
 	e.leave()
 	defer p.letGo(h)
+	yield() // only the hazard keeps the slot now
 	if f.long() {
 		if err := p.verify(&f, ptr.generation(p.salt)); err != nil {
 			return err

@@ -151,6 +151,7 @@ func (p *Pile) head(ptr PilePointer) (seg *segment.Segment, offset int, w segmen
 	if !ok {
 		return nil, 0, 0, p.bad(ptr)
 	}
+	yield() // the page may be closed now
 	w = seg.Memory().Load(offset)
 	if w.Generation() != ptr.generation(p.salt) || !w.IsLink() && !w.Is(segment.Value) || w.Flags()&segment.InTable != 0 && !w.IsLink() {
 		return nil, 0, 0, p.bad(ptr)
@@ -169,6 +170,7 @@ func (p *Pile) find(ptr PilePointer) (f found, err error) {
 		if !w.IsLink() {
 			return found{seg, seg.Memory(), offset, w, l, l}, nil
 		}
+		yield() // the link may be replaced now
 		if f, ok := p.target(w.Target()); ok {
 			f.head = l
 			return f, nil

@@ -58,6 +58,7 @@ func (e *epochs) init() {
 func (e *epochs) enter(reads uint64) pin {
 	s := &e.stripes[hint()&e.mask&(stripesMax-1)]
 	c := &s.counts[e.parity.Load()&1]
+	yield() // the parity may change now
 	c.Add(onePin + reads*oneRead)
 	return pin{c}
 }

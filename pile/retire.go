@@ -260,7 +260,9 @@ func (p *Pile) freeSlot(l segment.Location) {
 	if p.opt.Debug {
 		p.poison(seg, unit, offset)
 	}
+	yield()
 	n := seg.FreeSlot(unit, l.Slot(), offset)
+	yield() // free, its page not listed
 	if d.Class() == segment.ClassRun {
 		p.emptyPage(l.Page()) // it was closed when it was retired
 		return

@@ -158,7 +158,9 @@ func (p *Pile) link(ptr PilePointer, at segment.Location) (*lane, error) {
 			return nil, err
 		}
 		entry, d := p.replaced(ptr, seg, offset, w, at)
+		yield() // a Delete may come now
 		if seg.Memory().CompareAndSwap(offset, w, segment.Link(w.Generation(), at)) {
+			yield()
 			if w.IsLink() {
 				t := p.linked(w)
 				t.mem.Store(t.offset, t.word.WithState(segment.Retired))
