@@ -79,7 +79,7 @@ func (p *Pile) putClaim(l *lane, cl *claim, b []byte, typ uint16) PilePointer {
 	generation := cl.mem.Load(offset).Generation()
 	room := cl.mem.Bytes(offset+headerSize, len(b))
 	copy(room, b)
-	yield() // filled, not published
+	yield()              // filled, not published
 	if p.opt.Checksums { // of the copy: what is passed to crc32 escapes, and b must not
 		cl.seg.SetSum(cl.unit, at.Slot(), offset, segment.Sum(at, generation, room))
 	}
