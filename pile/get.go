@@ -38,6 +38,34 @@ func (p *Pile) AppendBytes(dst []byte, ptr PilePointer) ([]byte, error) {
 
 func (p *Pile) appendBytes(dst []byte, ptr PilePointer, reads uint64) ([]byte, error) {
 	e := p.epochs.enter(reads)
+	if !p.closing.Load() { // only then is the memory mapped
+		if mem, offset, n := p.short(ptr); mem != nil {
+			yield() // the value may be deleted now
+			dst = append(dst, mem.Bytes(offset+headerSize, n)...)
+			e.leave()
+			return dst, nil
+		}
+	}
+	return p.appendAny(e, dst, ptr)
+}
+
+// short finds the payload of a value that is in the slot of its handle, short, bytes or a string, and
+// not to be verified: nearly all. For everything else mem is nil. The caller holds a pin.
+func (p *Pile) short(ptr PilePointer) (mem *segment.Memory, offset, n int) {
+	mem, offset = p.locate(ptr)
+	if mem == nil || p.opt.Checksums {
+		return nil, 0, 0
+	}
+	yield() // the page may be closed now
+	w := mem.Load(offset)
+	if !w.IsShort(ptr.generation(p.salt), codeString) {
+		return nil, 0, 0
+	}
+	return mem, offset, w.Length()
+}
+
+// appendAny is appendBytes for what short does not find. It leaves the pin.
+func (p *Pile) appendAny(e pin, dst []byte, ptr PilePointer) ([]byte, error) {
 	if p.closing.Load() {
 		e.leave()
 		return dst, ErrClosed

@@ -2,6 +2,7 @@ package pile
 
 import (
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"runtime"
 	"sync"
@@ -14,32 +15,35 @@ import (
 // All methods may be called from any number of goroutines at the same time, also from inside
 // callbacks. See docs/CONCURRENCY.md for what that guarantees.
 type Pile struct {
-	opt  Options
-	salt uint32
-	geo  *segment.Geometry
+	// Read by every call, hardly ever written: nothing that is written often may be near.
+	opt     Options
+	salt    uint32
+	geo     *segment.Geometry
+	space   *space      // no reference back: it must be reachable when the pile is not
+	lanes   []lane      // a power of two
+	closing atomic.Bool // new calls are refused
+	frozen  atomic.Bool // writers wait: Check is looking
 
-	space   *space // no reference back: it must be reachable when the pile is not
+	quiesced atomic.Bool // no pin will ever be taken again
+	done     chan struct{}
+	cleanup  runtime.Cleanup
+	_        [128]byte
+
 	epochs  epochs
-	grace   grace
 	hazards hazards
-	lanes   []lane
-	turn    atomic.Uint32 // the lane that is drained next although nobody used it
 	centres [segment.ClassCount]centre
 	updates [updateStripes]updateStripe
 
-	room      sync.Mutex // one goroutine at a time makes room
-	scratches sync.Pool  // *scratch
+	grace     grace
+	turn      atomic.Uint32 // the lane that is drained next although nobody used it
+	checking  sync.RWMutex  // held by Check; writers that found frozen set wait for it
+	frees     sync.RWMutex  // held shared from taking a batch of retired slots to having freed them
+	room      sync.Mutex    // one goroutine at a time makes room
+	scratches sync.Pool     // *scratch
 
-	closing   atomic.Bool  // new calls are refused
-	frozen    atomic.Bool  // writers wait: Check is looking
-	checking  sync.RWMutex // held by Check; writers that found frozen set wait for it
-	frees     sync.RWMutex // held shared from taking a batch of retired slots to having freed them
-	quiesced  atomic.Bool  // no pin will ever be taken again
 	finish    sync.Once
-	done      chan struct{}
-	callbacks atomic.Int64   // iterations in progress
-	tasks     sync.WaitGroup // background goroutines
-	cleanup   runtime.Cleanup
+	callbacks atomic.Int64          // iterations in progress
+	tasks     sync.WaitGroup        // background goroutines
 	firstErr  atomic.Pointer[error] // of unmapping
 }
 
@@ -88,14 +92,14 @@ func (f forgotten) unmap() {
 	close(f.done)
 }
 
-// laneCount returns four lanes a P, so that a writer finds one free although others were preempted
+// laneCount returns four lanes a P, rounded down to a power of two, so that a writer finds one free although others were preempted
 // while they held theirs; fewer when MaxMemory is so small that the pages of idle lanes would count.
 func laneCount(o Options) int {
 	n := 4 * runtime.GOMAXPROCS(0)
 	if o.MaxMemory > 0 {
 		n = min(n, int(max(1, o.MaxMemory/(4<<20))))
 	}
-	return n
+	return 1 << (bits.Len(uint(n)) - 1)
 }
 
 // MaxValueSize returns the bytes of the largest value: a segment less 64 KiB and a header.

@@ -81,7 +81,7 @@ func (l *lane) seal(stamp uint64) {
 func (p *Pile) drain(l *lane) {
 	defer p.writeNotes()
 	p.drainLane(l)
-	next := &p.lanes[p.turn.Add(1)%uint32(len(p.lanes))]
+	next := &p.lanes[p.turn.Add(1)&uint32(len(p.lanes)-1)]
 	if next != l && next.waiting.Load() {
 		next.mu.Lock()
 		next.seal(p.grace.stamp())
