@@ -21,7 +21,7 @@ func chooseTier(t reflect.Type) Tier {
 		return Raw
 	case pointerFree(t):
 		return Plain
-	case isMsgp(t), t.Kind() == reflect.Pointer && t.Name() == "" && chooseTier(t.Elem()) == Msgp:
+	case isMsgp(t), t.Kind() == reflect.Pointer && isMsgp(t.Elem()) && chooseTier(t.Elem()) == Msgp:
 		return Msgp
 	}
 	return Graph

@@ -56,7 +56,7 @@ func (l *linker) program(i int, t reflect.Type, path string) (*program, error) {
 		return p, nil
 	}
 	n := &l.sch.nodes[i]
-	p := &program{typ: t, size: t.Size(), min: n.min, bounded: n.bounded, foreign: l.foreign()}
+	p := &program{typ: t, size: t.Size(), min: n.min, bounded: n.bounded, boxes: n.boxes, foreign: l.foreign()}
 	l.memo[key] = p
 	return p, l.emit(p, i, t, 0, path)
 }
@@ -74,7 +74,7 @@ func (l *linker) foreign() bool {
 // emit appends to p the steps for node i and a t at off. path leads to the value.
 func (l *linker) emit(p *program, i int, t reflect.Type, off uintptr, path string) error {
 	n := &l.sch.nodes[i]
-	l.reg.compiled[t] = true
+	l.reg.noteCompiled(t)
 	k, why := l.reg.kindOf(t)
 	switch {
 	case why != "":

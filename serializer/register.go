@@ -3,6 +3,7 @@ package serializer
 import (
 	"fmt"
 	"reflect"
+	"strings"
 )
 
 // Codec stores the values of one type in the user's own way. Both methods get a pointer to a value of the type registered.
@@ -48,8 +49,8 @@ func (r *Registry) register(sample any, reg registration) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if reg.name == "" {
-		return fmt.Errorf("%w: empty name for %s", ErrName, t)
+	if reg.name == "" || strings.HasPrefix(reg.name, "*") || strings.HasPrefix(reg.name, "[") || strings.HasPrefix(reg.name, "map[") {
+		return fmt.Errorf("%w: %q for %s reads as the name of a pointer, slice or map", ErrName, reg.name, t)
 	}
 	if other, taken := r.named[reg.name]; taken && other != t {
 		return fmt.Errorf("%w: %q is %s already", ErrName, reg.name, other)
@@ -79,16 +80,21 @@ func sameCodec(a, b Codec) bool {
 	return reflect.TypeOf(a) == reflect.TypeOf(b) && reflect.TypeOf(a).Comparable() && a == b
 }
 
-// nameOf returns the registered or default name of t. r.mu is held.
+// nameOf returns the registered or default name of t. The name of a pointer, slice or map is made of its parts' names, so that it
+// follows when they are registered. r.mu is held.
 func (r *Registry) nameOf(t reflect.Type) string {
 	if reg, ok := r.registered[t]; ok {
 		return reg.name
 	}
-	if t.Kind() == reflect.Pointer && t.Name() == "" {
-		return "*" + r.nameOf(t.Elem())
-	}
-	if t.Kind() == reflect.Slice && t.Name() == "" {
-		return "[]" + r.nameOf(t.Elem())
+	if t.Name() == "" {
+		switch t.Kind() {
+		case reflect.Pointer:
+			return "*" + r.nameOf(t.Elem())
+		case reflect.Slice:
+			return "[]" + r.nameOf(t.Elem())
+		case reflect.Map:
+			return "map[" + r.nameOf(t.Key()) + "]" + r.nameOf(t.Elem())
+		}
 	}
 	return typeName(t)
 }

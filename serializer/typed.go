@@ -89,8 +89,8 @@ func (t *Typed[T]) Decode(code Code, src []byte, dst *T) error {
 	var zero T
 	*dst = zero
 	var err error
-	if t.tier == Raw || t.tier == Plain {
-		err = t.decodeFlat(code, src, dst)
+	if t.flat(code) {
+		err = t.decodeFlat(src, dst)
 	} else {
 		err = t.decodeInto(code, src, dst)
 	}
@@ -103,8 +103,8 @@ func (t *Typed[T]) Decode(code Code, src []byte, dst *T) error {
 // DecodeValue is Decode for a result that need not be on the heap.
 func (t *Typed[T]) DecodeValue(code Code, src []byte) (v T, err error) {
 	switch {
-	case t.tier == Raw || t.tier == Plain:
-		err = t.decodeFlat(code, src, &v)
+	case t.flat(code):
+		err = t.decodeFlat(src, &v)
 	case t.pure && code == t.code:
 		err = t.reg.decodeGraph(t.bind.current, t.bind, src, concealed(addressOf(&v)))
 		if err != nil {
@@ -134,11 +134,19 @@ func (t *Typed[T]) appendRaw(dst []byte, v *T) []byte {
 	return append(dst, *as[[]byte](v)...)
 }
 
-// decodeFlat is Decode for Raw and Plain. dst does not escape.
-func (t *Typed[T]) decodeFlat(code Code, src []byte, dst *T) error {
-	if code != t.code && !(t.tier == Raw && t.code <= CodeString && code <= CodeString) {
-		return t.reg.mismatch(code, t.bind)
+// flat reports whether bytes of code are a T as it is now, in the Raw or Plain tier. Bytes and strings are each other's.
+func (t *Typed[T]) flat(code Code) bool {
+	switch t.tier {
+	case Plain:
+		return code == t.code
+	case Raw:
+		return code == t.code || t.code <= CodeString && code <= CodeString
 	}
+	return false
+}
+
+// decodeFlat is Decode for Raw and Plain. dst does not escape.
+func (t *Typed[T]) decodeFlat(src []byte, dst *T) error {
 	switch {
 	case t.tier == Plain:
 		if err := t.bind.plain.check(src, t.bind.name); err != nil {
@@ -165,8 +173,10 @@ func (t *Typed[T]) decodeInto(code Code, src []byte, dst *T) error {
 	switch {
 	case v.tier == Graph:
 		return t.reg.decodeGraph(v, t.bind, src, addressOf(dst))
-	case v.tier != t.tier:
+	case v.tier != t.tier || v.tier == Plain:
 		return t.reg.mismatch(code, t.bind)
+	case v.tier == Raw:
+		return t.decodeFlat(src, dst)
 	case v.tier == Custom:
 		return decodeCustom(src, t.bind.codec, dst)
 	case t.bind.pointee && len(src) == 0:
