@@ -35,18 +35,7 @@ func (r *Registry) link(s *schema, t reflect.Type, all bool) (*program, error) {
 			return nil, err
 		}
 	}
-	p.pure = p.bounded && !p.foreign && !l.anyShared()
 	return p, nil
-}
-
-// anyShared reports whether some reference of the schema is tracked.
-func (l *linker) anyShared() bool {
-	for i := range l.sch.nodes {
-		if l.sch.nodes[i].tracked(l.all) {
-			return true
-		}
-	}
-	return false
 }
 
 // program returns the program between node i and t. It may still be empty when types are recursive.

@@ -67,17 +67,20 @@ func (d *decoder) stringStrings(pos int, m map[string]string, n int) int {
 func readStringKeys[V any](d *decoder, pos int, r *ref, m pointer, n int) int {
 	into := load[map[string]V](addressOf(&m))
 	each := r.key.min + r.elem.min
+	s := r.takeScratch(m)
+	var zero V
 	for range n {
 		d.pending -= each
 		var k string
 		if k, pos = d.str(pos); pos < 0 {
-			return pos
+			break
 		}
-		var v V
-		if pos = d.run(pos, r.elem.ops, concealed(addressOf(&v))); pos < 0 {
-			return pos
+		store(s.elemAt, zero)
+		if pos = d.run(pos, r.elem.ops, s.elemAt); pos < 0 {
+			break
 		}
-		into[k] = v
+		into[k] = load[V](s.elemAt)
 	}
+	r.putScratch(s)
 	return pos
 }

@@ -52,7 +52,6 @@ type program struct {
 	bounded bool // nests only as deep as the type: no depth to count, nothing to put off
 	boxes   bool // holds an interface, so that values may nest through what interfaces hold
 	foreign bool // calls the user's marshal code
-	pure    bool // as a root: keeps no address beyond the call and calls no foreign code
 }
 
 // ref is what a step needs to know besides the offset. Which fields count depends on the opcode.

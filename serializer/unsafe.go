@@ -76,11 +76,3 @@ func as[D, T any](v *T) *D { return (*D)(unsafe.Pointer(v)) }
 
 // newObject allocates a zero t.
 func newObject(t reflect.Type) pointer { return reflect.New(t).UnsafePointer() }
-
-// concealed returns p without the compiler knowing that it is p, so that what p points to may stay on the caller's stack. It is
-// used only around programs that run no foreign code and keep no address beyond the call (program.pure); the pointer itself lives
-// in the frames of the call, where the runtime adjusts it when the stack moves.
-func concealed(p pointer) pointer {
-	x := uintptr(p)
-	return *(*unsafe.Pointer)(unsafe.Pointer(&x))
-}
