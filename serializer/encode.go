@@ -49,6 +49,7 @@ func (r *Registry) appendGraph(dst []byte, prog *program, p pointer) ([]byte, er
 	if len(e.queue) > 0 || e.again {
 		b = e.finish(b, dst, prog, p)
 	}
+	runtime.KeepAlive(p) // addresses in e.refs stand for objects only as long as these are there
 	err := e.err
 	e.reset()
 	r.encoders.Put(e)
@@ -75,7 +76,6 @@ func (e *encoder) finish(b, dst []byte, prog *program, p pointer) []byte {
 			}
 		}
 		if !e.again || e.err != nil {
-			runtime.KeepAlive(p)
 			return b
 		}
 		e.again = false

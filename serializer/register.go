@@ -19,7 +19,7 @@ type Codec interface {
 // Register gives the type of sample a stable name, so that it keeps its stored values when it is moved or renamed. Types that are
 // not registered are known by their name with the full package path. sample may be a nil pointer or a zero value: only its type
 // counts. Registering the same again is no error. ErrName: the name is another type's, or the type has another name;
-// ErrInUse: values were already stored under the default name; ErrUnsupported: sample is nil.
+// ErrInUse: the type, or one that contains it, was used before; ErrUnsupported: sample is nil.
 func (r *Registry) Register(name string, sample any) error {
 	return r.register(sample, registration{name: name})
 }
@@ -33,8 +33,7 @@ func (r *Registry) RegisterTier(name string, sample any, tier Tier) error {
 	return r.register(sample, registration{name: name, tier: tier})
 }
 
-// RegisterCodec is Register for a type whose values c stores, at the root of a value as well as inside others. It must come before
-// the first use of any type that contains the type: ErrInUse.
+// RegisterCodec is Register for a type whose values c stores, at the root of a value as well as inside others.
 func (r *Registry) RegisterCodec(name string, sample any, c Codec) error {
 	if c == nil {
 		return fmt.Errorf("%w: nil codec for %q", ErrCodec, name)
@@ -64,7 +63,7 @@ func (r *Registry) register(sample any, reg registration) error {
 	if _, fixed := builtinCode(t); fixed {
 		return fmt.Errorf("%w: %s is predeclared", ErrName, t)
 	}
-	if r.snap.Load().bindings[t] != nil || reg.codec != nil && r.compiled[t] {
+	if r.compiled[t] { // used, or looked into as a part of another type under its default name
 		return fmt.Errorf("%w: %s", ErrInUse, t)
 	}
 	r.registered[t] = reg

@@ -141,7 +141,7 @@ func isBinary(t reflect.Type) bool {
 	}
 	p := reflect.PointerTo(t)
 	return p.Implements(reflect.TypeFor[encoding.BinaryMarshaler]()) && p.Implements(reflect.TypeFor[encoding.BinaryUnmarshaler]()) &&
-		ownMethod(t, "MarshalBinary") && ownMethod(t, "UnmarshalBinary")
+		ownMethod(t, marshalBinary) && ownMethod(t, unmarshalBinary)
 }
 
 // isLock reports whether t is a lock: it is not stored, and comes back unlocked.
