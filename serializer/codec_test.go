@@ -2,6 +2,7 @@ package serializer
 
 import (
 	"errors"
+	"math"
 	"strings"
 	"sync"
 	"testing"
@@ -103,7 +104,7 @@ type lazyMsgp struct{ p *int }
 
 func (l *lazyMsgp) MarshalMsg(b []byte) ([]byte, error)   { return append(b, 1, 2, 3), nil }
 func (l *lazyMsgp) UnmarshalMsg(b []byte) ([]byte, error) { return b[1:], nil }
-func (l *lazyMsgp) Msgsize() int                          { return 1 << 62 }
+func (l *lazyMsgp) Msgsize() int                          { return math.MaxInt }
 
 func TestMsgpThatMisbehaves(t *testing.T) {
 	r := NewRegistry()

@@ -209,6 +209,7 @@ func (l *linker) emitReference(p *program, i int, t reflect.Type, off uintptr, p
 		return err
 	}
 	r.alloc = allocOf(t.Elem())
+	r.inline = !r.shared && l.sch.nodes[n.elem].bounded
 	l.refs[i] = t
 	code := map[kind]opcode{kindMap: opMap, kindSlice: opSlice, kindPointer: opPointer}[n.kind]
 	p.ops = append(p.ops, op{code: code, off: off, ref: r})

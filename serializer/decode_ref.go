@@ -3,6 +3,7 @@ package serializer
 import (
 	"fmt"
 	"reflect"
+	"time"
 )
 
 // room reports whether n values of at least each bytes can follow at pos, besides what was put off.
@@ -27,8 +28,21 @@ func (d *decoder) pointer(pos int, r *ref, q pointer) int {
 	case !d.room(pos, 1, r.elem.min):
 		return d.short()
 	}
+	if r.elem.typ == timeType {
+		p := addressOf(new(time.Time)) // much the most frequent, and cheaper than through reflect
+		store(q, p)
+		if r.inline {
+			return d.time(pos, p)
+		}
+		return d.newPointer(pos, r, p)
+	}
 	p := newObject(r.elem.typ)
 	store(q, p)
+	return d.newPointer(pos, r, p)
+}
+
+// newPointer reads what the new pointer p refers to.
+func (d *decoder) newPointer(pos int, r *ref, p pointer) int {
 	if r.shared {
 		d.objects = append(d.objects, object{p: p, class: r.class, gone: d.dropped > 0})
 	}

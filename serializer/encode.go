@@ -144,8 +144,12 @@ func (e *encoder) run(b []byte, ops []op, p pointer) []byte {
 				continue
 			}
 		case opPointer:
-			if load[pointer](q) != nil {
-				b = e.pointer(b, o.ref, q)
+			if to := load[pointer](q); to != nil {
+				if r := o.ref; r.inline {
+					b = e.run(append(b, tagPointer), r.elem.ops, to)
+				} else {
+					b = e.pointer(b, r, to)
+				}
 				continue
 			}
 		case opTime:

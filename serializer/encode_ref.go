@@ -28,12 +28,8 @@ const (
 	tagCode    = 1 // interface: plus code
 )
 
-// pointer appends the pointer at q.
-func (e *encoder) pointer(b []byte, r *ref, q pointer) []byte {
-	p := load[pointer](q)
-	if p == nil {
-		return append(b, tagNil)
-	}
+// pointer appends the pointer p, which is not nil.
+func (e *encoder) pointer(b []byte, r *ref, p pointer) []byte {
 	if r.shared {
 		if seen := e.refs.find(uintptr(p), r.class); seen != nil {
 			return appendUvarint(b, uint64(seen.id)+tagSeen)

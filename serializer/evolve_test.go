@@ -129,7 +129,7 @@ func TestNumbersChangeWidth(t *testing.T) {
 		P    *int
 		I8   int8
 		I16  int16
-		I    int
+		I    int64
 		U8   uint8
 		U32  uint32
 		F    float32
@@ -349,4 +349,18 @@ func TestImportOfBadRecords(t *testing.T) {
 		})
 	}
 	require.ErrorIs(t, NewRegistry().Import(append(good, good...)), ErrCorrupt, "out of order")
+}
+
+// TestIntIsEightBytes reads an int from a platform where it is larger.
+func TestIntIsEightBytes(t *testing.T) {
+	r := NewRegistry()
+	b, err := typed[[]int64](t, r).AppendValue(nil, []int64{1 << 40})
+	require.NoError(t, err)
+	got, err := typed[[]int](t, r).DecodeValue(typed[[]int](t, r).Code(), b)
+	if wordSize == 4 {
+		require.ErrorIs(t, err, ErrOverflow)
+		return
+	}
+	require.NoError(t, err)
+	require.EqualValues(t, 1<<40, got[0])
 }

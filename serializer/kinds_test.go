@@ -270,3 +270,23 @@ func TestLocksComeBackUnlocked(t *testing.T) {
 	require.True(t, got.mu.TryLock())
 	require.True(t, got.rw.TryLock())
 }
+
+// ownBinary embeds a type with the methods and has its own.
+type ownBinary struct {
+	time.Time
+	note *string
+}
+
+func (o ownBinary) MarshalBinary() ([]byte, error) { return []byte(*o.note), nil }
+func (o *ownBinary) UnmarshalBinary(b []byte) error {
+	s := string(b) + " read"
+	o.note = &s
+	return nil
+}
+
+func TestOwnMethodsAreUsed(t *testing.T) {
+	note := "n"
+	got := throughBox(t, NewRegistry(), []any{ownBinary{note: &note}, &ownBinary{note: &note}}).([]any)
+	require.Equal(t, "n read", *got[0].(ownBinary).note)
+	require.Equal(t, "n read", *got[1].(*ownBinary).note)
+}

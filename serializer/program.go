@@ -62,6 +62,7 @@ type ref struct {
 	n      int          // array, bytes: length
 	class  uint32       // slice, map, pointer: which others it can be one with
 	shared bool
+	inline bool      // pointer: neither tracked nor put off
 	alloc  allocForm // slice
 	maps   mapForm
 	pool   sync.Pool // map: of *mapScratch
