@@ -58,6 +58,7 @@ type methodOf func(t reflect.Type) (reflect.Method, bool)
 func marshalMsg(t reflect.Type) (reflect.Method, bool)      { return t.MethodByName("MarshalMsg") }
 func unmarshalMsg(t reflect.Type) (reflect.Method, bool)    { return t.MethodByName("UnmarshalMsg") }
 func marshalBinary(t reflect.Type) (reflect.Method, bool)   { return t.MethodByName("MarshalBinary") }
+func appendBinary(t reflect.Type) (reflect.Method, bool)    { return t.MethodByName("AppendBinary") }
 func unmarshalBinary(t reflect.Type) (reflect.Method, bool) { return t.MethodByName("UnmarshalBinary") }
 
 // ownMethod reports whether t or *t declares the method, rather than getting it from an embedded field. The compiler makes the

@@ -1,6 +1,7 @@
 package serializer
 
 import (
+	"encoding"
 	"fmt"
 	"reflect"
 )
@@ -82,6 +83,9 @@ func (l *linker) emit(p *program, i int, t reflect.Type, off uintptr, path strin
 		return l.emitReference(p, i, t, off, path)
 	}
 	r := &ref{typ: t}
+	if k == kindBinary {
+		r.appender = reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.BinaryAppender]()) && ownMethod(t, appendBinary)
+	}
 	if k == kindCustom {
 		r.codec = l.reg.registered[t].codec
 	}

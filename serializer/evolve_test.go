@@ -362,5 +362,5 @@ func TestIntIsEightBytes(t *testing.T) {
 		return
 	}
 	require.NoError(t, err)
-	require.EqualValues(t, 1<<40, got[0])
+	require.EqualValues(t, int64(1<<40), got[0])
 }
