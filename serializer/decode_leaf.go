@@ -126,7 +126,7 @@ func (d *decoder) bigInt(pos int, q pointer) int {
 		return d.short()
 	}
 	end := pos + int(head>>1)
-	x := (*big.Int)(q)
+	x := at[big.Int](q)
 	if end > pos {
 		x.SetBytes(d.src[pos:end])
 	}

@@ -81,7 +81,7 @@ func appendLocation(b []byte, p pointer) []byte {
 
 // appendBigInt appends the big.Int at p.
 func appendBigInt(b []byte, p pointer) []byte {
-	x := (*big.Int)(p)
+	x := at[big.Int](p)
 	n := (x.BitLen() + 7) / 8
 	head := uint64(n) << 1
 	if x.Sign() < 0 {

@@ -45,6 +45,9 @@ func load[T any](p pointer) T { return *(*T)(p) }
 // store sets the T at p (rule 2).
 func store[T any](p pointer, v T) { *(*T)(p) = v }
 
+// at returns p as a pointer to the T there.
+func at[T any](p pointer) *T { return (*T)(p) }
+
 // sliceAt returns n consecutive Ts at p.
 func sliceAt[T any](p pointer, n int) []T { return unsafe.Slice((*T)(p), n) }
 
