@@ -40,6 +40,7 @@ type Pile struct {
 	frees     sync.RWMutex  // held shared from taking a batch of retired slots to having freed them
 	room      sync.Mutex    // one goroutine at a time makes room
 	scratches sync.Pool     // *scratch
+	buffers   sync.Pool     // *[]byte, to encode into
 
 	finish    sync.Once
 	callbacks atomic.Int64          // iterations in progress

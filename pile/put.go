@@ -27,30 +27,17 @@ func (p *Pile) PutString(s string) (PilePointer, error) {
 	return p.put(bytesOf(s), codeString)
 }
 
-// PutReserve stores v, a []byte or string, in a slot with room for capacity bytes, if that is more
-// than v needs. Update to a value that fits returns to the reserved room when no reader is left in it.
+// PutReserve stores v, as Put does, in a slot with room for capacity bytes, if that is more than v
+// needs. Update to a value that fits returns to the reserved room when no reader is left in it.
 func (p *Pile) PutReserve(v any, capacity int) (PilePointer, error) {
-	b, typ, err := raw(v)
-	if err != nil {
-		return 0, err
-	}
 	if capacity > p.MaxValueSize() || capacity < 0 {
 		return 0, fmt.Errorf("%w: capacity %d, at most %d", ErrTooLarge, capacity, p.MaxValueSize())
 	}
-	return p.putSlot(b, request{state: segment.Value, flags: segment.Reserve, typ: typ, room: max(capacity, len(b))})
-}
-
-// raw returns the bytes and the type code of a value that needs no serializer.
-func raw(v any) ([]byte, uint16, error) {
-	switch v := v.(type) {
-	case nil:
-		return nil, 0, ErrNil
-	case []byte:
-		return v, codeBytes, nil
-	case string:
-		return bytesOf(v), codeString, nil
+	typ, b, err := p.encode(nil, v)
+	if err != nil {
+		return 0, err
 	}
-	return nil, 0, fmt.Errorf("%w: cannot store a %T", ErrWrongType, v)
+	return p.putSlot(b, request{state: segment.Value, flags: segment.Reserve, typ: typ, room: max(capacity, len(b))})
 }
 
 // put is the fast path: a slot of a lane's claim.

@@ -25,38 +25,41 @@ func (p *Pile) lockUpdates(l segment.Location) *updateStripe {
 
 func (u *updateStripe) unlock() { u.mu.Unlock() }
 
-// Update replaces the value under the same handle by v, a []byte or string of any size. A reader sees
-// the old value or the new one. On an error the old value stands. Cost: that of a Put and a Delete;
-// values that were updated are read with one more step.
+// Update replaces the value under the same handle by v, of any type and size. A reader sees the old
+// value or the new one. On an error the old value stands. Cost: that of a Put and a Delete; values that
+// were updated are read with one more step.
 func (p *Pile) Update(ptr PilePointer, v any) error {
-	b, typ, err := raw(v)
+	typ, b, err := p.encode(nil, v)
 	if err != nil {
 		return err
 	}
-	return p.update(ptr, b, typ)
+	return p.update(ptr, b, typ, nil)
 }
 
 // UpdateBytes is Update for a []byte; nil is stored as an empty one.
-func (p *Pile) UpdateBytes(ptr PilePointer, b []byte) error { return p.update(ptr, b, codeBytes) }
+func (p *Pile) UpdateBytes(ptr PilePointer, b []byte) error { return p.update(ptr, b, codeBytes, nil) }
 
 // UpdateString is Update for a string.
 func (p *Pile) UpdateString(ptr PilePointer, s string) error {
-	return p.update(ptr, bytesOf(s), codeString)
+	return p.update(ptr, bytesOf(s), codeString, nil)
 }
 
 // update first tries to return to the slot of the handle. Else it stores the new value elsewhere,
 // which may wait for room and so happens under no lock and no pin (I25), and then links to it.
-func (p *Pile) update(ptr PilePointer, b []byte, typ uint16) error {
+//
+// When since is not nil it is what version returned before the value was read; if any value of the
+// stripe was updated after that, nothing changes and the error is errChanged.
+func (p *Pile) update(ptr PilePointer, b []byte, typ uint16, since *uint64) error {
 	if len(b) > p.MaxValueSize() {
 		return p.tooLarge(len(b))
 	}
-	l, done, err := p.updateHome(ptr, b, typ)
+	l, done, err := p.updateHome(ptr, b, typ, since)
 	if err == errUnsettled {
 		p.drainNow() // reserved room is worth a grace period, if one passes without waiting
-		l, done, err = p.updateHome(ptr, b, typ)
+		l, done, err = p.updateHome(ptr, b, typ, since)
 	}
 	if !done && (err == nil || err == errUnsettled) {
-		l, err = p.updateLink(ptr, b, typ)
+		l, err = p.updateLink(ptr, b, typ, since)
 	}
 	if l != nil && l.due.Load() {
 		p.drain(l)
@@ -64,12 +67,22 @@ func (p *Pile) update(ptr PilePointer, b []byte, typ uint16) error {
 	return err
 }
 
+// errChanged says that a value of the stripe was updated since its version was asked for.
+var errChanged = errors.New("pile: changed")
+
+// version returns the version of the stripe of ptr, to be given to update.
+func (p *Pile) version(ptr PilePointer) uint64 {
+	u := p.lockUpdates(ptr.location())
+	defer u.unlock()
+	return u.version
+}
+
 // errUnsettled says that a reader may still be in the reserved room.
 var errUnsettled = errors.New("pile: unsettled")
 
 // updateHome stores b in the slot of the handle itself, if that is a link whose target is settled
 // (I19) and b fits. It fails when the handle is stale.
-func (p *Pile) updateHome(ptr PilePointer, b []byte, typ uint16) (l *lane, done bool, err error) {
+func (p *Pile) updateHome(ptr PilePointer, b []byte, typ uint16, since *uint64) (l *lane, done bool, err error) {
 	e, err := p.enterWrite()
 	if err != nil {
 		return nil, false, err
@@ -78,6 +91,9 @@ func (p *Pile) updateHome(ptr PilePointer, b []byte, typ uint16) (l *lane, done 
 	u := p.lockUpdates(ptr.location())
 	defer u.unlock()
 	seg, offset, w, err := p.head(ptr)
+	if err == nil && since != nil && u.version != *since {
+		err = errChanged
+	}
 	if err != nil || !w.IsLink() {
 		return nil, false, err
 	}
@@ -119,7 +135,7 @@ func (p *Pile) fillHome(seg *segment.Segment, unit, offset int, ptr PilePointer,
 }
 
 // updateLink stores b in a slot of its own and links to it.
-func (p *Pile) updateLink(ptr PilePointer, b []byte, typ uint16) (*lane, error) {
+func (p *Pile) updateLink(ptr PilePointer, b []byte, typ uint16, since *uint64) (*lane, error) {
 	s, err := p.store(b, request{
 		state: segment.Target, typ: typ, room: len(b),
 		owner: ptr.location(), ownerGeneration: ptr.generation(p.salt),
@@ -128,7 +144,7 @@ func (p *Pile) updateLink(ptr PilePointer, b []byte, typ uint16) (*lane, error) 
 		return nil, err
 	}
 	defer p.letGo(s.hold) // Check takes a target without a link for lost, unless a hazard names it
-	l, err := p.link(ptr, s.at)
+	l, err := p.link(ptr, s.at, since)
 	if err == nil {
 		return l, nil
 	}
@@ -144,7 +160,7 @@ func (p *Pile) updateLink(ptr PilePointer, b []byte, typ uint16) (*lane, error) 
 }
 
 // link makes the slot of the handle a link to the target at, in place of what it was.
-func (p *Pile) link(ptr PilePointer, at segment.Location) (*lane, error) {
+func (p *Pile) link(ptr PilePointer, at segment.Location, since *uint64) (*lane, error) {
 	e, err := p.enterWrite()
 	if err != nil {
 		return nil, err
@@ -154,6 +170,9 @@ func (p *Pile) link(ptr PilePointer, at segment.Location) (*lane, error) {
 	defer u.unlock()
 	for {
 		seg, offset, w, err := p.head(ptr)
+		if err == nil && since != nil && u.version != *since {
+			err = errChanged
+		}
 		if err != nil {
 			return nil, err
 		}
