@@ -59,7 +59,7 @@ func New(p *pile.Pile, o Options) (*Cache, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	c := &Cache{p: p, opt: o, types: serializer.NewRegistry(), sweeper: newSweeper(o.Logger)}
+	c := &Cache{p: p, opt: o, types: p.Types(), sweeper: newSweeper(o.Logger)}
 	c.clock.init(nil)
 	c.tables = make(map[string]table)
 	c.cores.Store(new([]*core))

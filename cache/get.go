@@ -222,7 +222,7 @@ func (t *Table[K, V]) Rejuvenate(k K) bool {
 	if err != nil {
 		return false
 	}
-	e, err := t.p.Pin(0)
+	e, err := t.p.PinWrite()
 	if err != nil {
 		return false
 	}

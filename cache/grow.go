@@ -96,7 +96,7 @@ func (p *plan) unmark(at place) {
 
 // plan decides what to do and marks the segment, so that others leave it alone meanwhile.
 func (t *core) plan(at place) (p plan, ok bool) {
-	e, err := t.p.Pin(0)
+	e, err := t.p.PinWrite()
 	if err != nil {
 		return p, false
 	}
@@ -188,7 +188,7 @@ func (t *core) takeBlocks(p *plan) error {
 
 // returnBlocks gives the blocks of a plan back that was not carried out.
 func (t *core) returnBlocks(p *plan) {
-	e, err := t.p.Pin(0)
+	e, err := t.p.PinWrite()
 	if err != nil {
 		return // everything goes
 	}
@@ -216,7 +216,7 @@ func (t *core) drain(backlog [2]pile.Backlog) {
 // carryOut moves the entries to the new blocks and puts those in place. It reports false when so many
 // entries came meanwhile that another plan is needed.
 func (t *core) carryOut(at place, p *plan) (done bool, err error) {
-	e, err := t.p.Pin(0)
+	e, err := t.p.PinWrite()
 	if err != nil {
 		return false, err
 	}

@@ -89,7 +89,7 @@ func (p *purger) run() {
 // some retires the entries of some cells. It reports false when the pile is closed.
 func (p *purger) some(w segmentWord) (notices []notice, ok bool) {
 	t := p.t
-	e, err := t.p.Pin(0)
+	e, err := t.p.PinWrite()
 	if err != nil {
 		return nil, false
 	}
@@ -120,7 +120,7 @@ func (p *purger) some(w segmentWord) (notices []notice, ok bool) {
 
 // block retires the block of a segment.
 func (p *purger) block(w segmentWord) {
-	e, err := p.t.p.Pin(0)
+	e, err := p.t.p.PinWrite()
 	if err != nil {
 		return
 	}

@@ -31,7 +31,13 @@ func (t *core) newDraft(key []byte, valueLen int, l life) (d draft, value []byte
 }
 
 // publish publishes the slot of the draft.
-func (t *core) publish(d *draft, code uint16) { t.p.PublishRoom(&d.room, code) }
+func (t *core) publish(d *draft, code uint16) error {
+	if err := t.p.PublishRoom(&d.room, code); err != nil {
+		t.p.LeaveRoom(&d.room)
+		return t.failed("put", err)
+	}
+	return nil
+}
 
 // abandon gives the slot of a published draft back.
 func (t *core) abandon(d *draft) {

@@ -45,7 +45,7 @@ func (n *notice) value() []byte { return n.payload[n.head : len(n.payload)-n.key
 // takeOut removes the entry with the key and reports whether there was one that had not expired. With
 // keep the notice holds a copy even if nobody listens. refused says that the condition did not hold.
 func (t *core) takeOut(at place, key []byte, keep bool, cond condition) (n notice, ok, refused bool, err error) {
-	e, err := t.p.Pin(0)
+	e, err := t.p.PinWrite()
 	if err != nil {
 		return n, false, false, t.failed("remove", err)
 	}

@@ -143,7 +143,7 @@ type candidate struct {
 // sweepSome looks at some cells of the segment, removes what is expired, and returns when the next of
 // the others is due. It reports false when the segment is not what it was.
 func (t *core) sweepSome(at place, w segmentWord, from int, gone *swept) (looked int, due int64, ok bool) {
-	e, err := t.p.Pin(0)
+	e, err := t.p.PinWrite()
 	if err != nil {
 		return 0, never, true
 	}

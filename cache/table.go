@@ -121,7 +121,9 @@ func (t *Table[K, V]) putEntry(key []byte, v *V, l life, cond condition) (outcom
 	}
 	t.values.fill(room, &e, v)
 	t.values.done(&e)
-	t.publish(&d, e.code)
+	if err := t.publish(&d, e.code); err != nil {
+		return outcome{}, err
+	}
 	return t.put(t.place(t.hash(key)), key, &d, cond)
 }
 

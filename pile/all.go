@@ -97,12 +97,7 @@ func (p *Pile) crawlPage(items []item, seg *segment.Segment, unit int) ([]item, 
 }
 
 func (p *Pile) describe(f *found) Entry {
-	e := Entry{Size: f.mem.PayloadLen(f.offset, f.word), Kind: KindObject}
-	switch f.word.Type() {
-	case codeBytes:
-		e.Kind, e.Type = KindBytes, "[]byte"
-	case codeString:
-		e.Kind, e.Type = KindString, "string"
-	}
+	e := Entry{Size: f.mem.PayloadLen(f.offset, f.word)}
+	e.Kind, e.Type = p.kindOf(f.word.Type())
 	return e
 }

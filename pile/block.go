@@ -48,7 +48,7 @@ func BlockSlotSize(lines int) int { return (lines + 1) * LineSize }
 // NewBlock takes a block of that many lines, all words zero. Like TakeRoom it may wait: the caller
 // holds neither a pin nor a lock. The block is the caller's until RetireBlock.
 func (p *Pile) NewBlock(lines int) (BlockAddress, error) {
-	r, err := p.heldRoom(BlockSlotSize(lines) - headerSize)
+	r, err := p.takeHeldRoom(BlockSlotSize(lines) - headerSize)
 	if err != nil {
 		return 0, err
 	}
@@ -58,7 +58,9 @@ func (p *Pile) NewBlock(lines int) (BlockAddress, error) {
 	}
 	clear(r.Bytes())
 	r.mem.Store(r.offset+LineSize-headerSize, segment.Word(r.at))
-	p.publishRoom(&r, 0, blockFlags)
+	if err := p.publishRoom(&r, 0, blockFlags, counts{}); err != nil {
+		return 0, err
+	}
 	page := int64(r.seg.First()) + int64(r.offset>>segment.UnitShift)
 	line := int64(r.offset>>lineShift) & (1<<linesUnitShift - 1)
 	return BlockAddress(page<<linesUnitShift + line + 1), nil
@@ -91,8 +93,8 @@ func (b Lines) CompareAndSwap(i int, old, w uint64) bool {
 // Format stores word i of a block that nobody else can see yet, without the cost of an atomic store.
 func (b Lines) Format(i int, w uint64) { b.mem.Format(b.offset+i*headerSize, segment.Word(w)) }
 
-// RetireBlock retires a block that nobody can find any more. The caller holds a pin, and hands the
-// backlog to Drain after it has left pin and locks.
+// RetireBlock retires a block that nobody can find any more. The caller holds a pin for writing, and
+// hands the backlog to Drain after it has left pin and locks.
 func (p *Pile) RetireBlock(a BlockAddress) Backlog {
 	b := p.Lines(a)
 	l := Location(b.mem.Load(b.offset - headerSize))

@@ -17,14 +17,13 @@ type centre struct {
 	_          [64]byte
 }
 
-// The places of a page (I27). A run is always nowhere.
+// The places of a page (I27).
 const (
-	nowhere uint32 = iota // full, or not a page
+	nowhere uint32 = iota // no page, a closed page, or a run
 	owned                 // by a lane
 	partial               // in the list of its centre
+	full                  // had no free slot when it was last looked at
 )
-
-const full = nowhere
 
 // push lists the page; the centre is locked.
 func (c *centre) push(s *space, seg *segment.Segment, unit int) {
@@ -96,7 +95,7 @@ func (c *centre) relist(s *space, seg *segment.Segment, unit int) (closed bool) 
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	pg := seg.Page(unit)
-	if pg.Place.Load() == full && seg.FreeSlots(unit) > 0 {
+	if pg.Place.Load() == full && seg.FreeSlots(unit) > 0 { // not when somebody closed it meanwhile
 		c.push(s, seg, unit)
 	}
 	if pg.Place.Load() != partial || c.count == 1 || !seg.IsVacant(unit) {

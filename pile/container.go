@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/bigpile/bigpile/segment"
+	"github.com/bigpile/bigpile/serializer"
 )
 
 // This file is what package cache builds on: slots that belong to a container, which names them by
@@ -21,18 +22,24 @@ type Location = segment.Location
 // LocationBits is the width of a Location. The lowest 4096 are never used.
 const LocationBits = segment.LocationBits
 
+// Types returns the registry of the types that values in the pile may have.
+func (p *Pile) Types() *serializer.Registry { return p.opt.Types }
+
 // A Pin keeps everything that its holder finds under it where it is. It is held for bounded work
 // only: not over user code, nor over a wait for another goroutine's (I24).
 type Pin struct{ e pin }
 
 // Pin takes a pin and counts reads. It fails with ErrClosed.
 func (p *Pile) Pin(reads int) (Pin, error) {
-	e := p.epochs.enter(uint64(reads))
-	if p.closing.Load() {
-		e.leave()
-		return Pin{}, ErrClosed
-	}
-	return Pin{e}, nil
+	e, err := p.enter(uint64(reads))
+	return Pin{e}, err
+}
+
+// PinWrite takes a pin under which slots are published, named and retired. It waits while Check is
+// looking: the caller holds no lock.
+func (p *Pile) PinWrite() (Pin, error) {
+	e, err := p.enterWrite()
+	return Pin{e}, err
 }
 
 // Unpin gives the pin back.
@@ -47,46 +54,55 @@ type Room struct {
 	offset int
 	n      int
 	large  bool
-	pin    pin     // either a pin
-	hazard *hazard // or a hazard, when filling takes long
+	pin    pin     // for writing; none when count is nil
+	hazard *hazard // nil when the slot was taken, and counted, under the pin
 }
 
 // TakeRoom takes a slot for n payload bytes, making room in the pile if need be. It may wait for a
 // grace period: the caller holds neither a pin nor a lock. It fails with ErrTooLarge, ErrOutOfSpace
-// or ErrClosed, and then nothing has changed. The caller fills Bytes, then publishes or abandons the
-// room, and leaves it in any case.
+// or ErrClosed, and then nothing has changed. The caller fills Bytes at once, which is bounded work,
+// publishes the room, and leaves it in any case.
 func (p *Pile) TakeRoom(n int) (Room, error) {
 	if n > laneSlotMax-headerSize {
 		return p.takeHeldRoom(n)
 	}
-	e := p.epochs.enter(0)
-	l := p.anyLane()
+	e, err := p.enterWrite()
+	if err != nil {
+		return Room{}, err
+	}
 	c := segment.ClassFor(n + headerSize)
+	l := p.anyLane()
 	cl := &l.claims[c]
-	if !p.closing.Load() && (cl.slots != 0 || p.refill(l, c) == nil) {
-		at, offset := cl.take()
-		r := Room{at: at, seg: cl.seg, mem: cl.mem, unit: cl.unit, offset: offset, n: n, pin: e}
-		l.counts.puts++
-		l.counts.objects++
-		l.counts.bytes += int64(n)
-		l.mu.Unlock()
-		return r, nil
+	if cl.slots == 0 {
+		e.leave()
+		return p.replenishRoom(l, c, n)
 	}
+	at, offset := cl.take()
+	r := Room{at: at, seg: cl.seg, mem: cl.mem, unit: cl.unit, offset: offset, n: n, pin: e}
+	l.counts.puts++
+	l.counts.objects++
+	l.counts.bytes += int64(n)
 	l.mu.Unlock()
-	e.leave()
-	return p.takeHeldRoom(n)
+	return r, nil
 }
 
-// takeHeldRoom is TakeRoom outside the lanes. A hazard holds the slot while it is filled.
-func (p *Pile) takeHeldRoom(n int) (Room, error) {
-	r, err := p.heldRoom(n)
-	if err == nil {
-		p.count(counts{puts: 1, objects: 1, bytes: int64(n)})
+// replenishRoom is TakeRoom when the claim of the lane, which is locked, is used up. That may drain,
+// and so is done without a pin (I25); a hazard names the slot.
+func (p *Pile) replenishRoom(l *lane, c segment.Class, n int) (Room, error) {
+	l, err := p.replenish(l, c)
+	if err == errNoRoom {
+		return p.takeHeldRoom(n)
+	} else if err != nil {
+		return Room{}, err
 	}
-	return r, err
+	defer l.mu.Unlock()
+	cl := &l.claims[c]
+	at, offset := cl.take()
+	return Room{at: at, seg: cl.seg, mem: cl.mem, unit: cl.unit, offset: offset, n: n, hazard: p.hazards.hold(at)}, nil
 }
 
-func (p *Pile) heldRoom(n int) (Room, error) {
+// takeHeldRoom is TakeRoom outside the lanes. A hazard names the slot while it is filled.
+func (p *Pile) takeHeldRoom(n int) (Room, error) {
 	if n > p.MaxValueSize() {
 		return Room{}, p.tooLarge(n)
 	}
@@ -95,23 +111,22 @@ func (p *Pile) heldRoom(n int) (Room, error) {
 		return Room{}, err
 	}
 	d := s.seg.Descriptor(s.unit)
-	large := d.Class() == segment.ClassRun
-	if large {
-		if err := s.seg.Commit(s.unit, d.Length()); err != nil {
-			s.seg.ClosePage(s.unit)
-			p.retire(counts{}, retirePage|uint64(s.location))
+	if err := p.commitRun(s, d); err != nil {
+		e, closed := p.enterWrite()
+		if closed != nil {
 			p.letGo(h)
-			return Room{}, fmt.Errorf("%w: %w", ErrOutOfSpace, err)
+			return Room{}, closed
 		}
+		defer e.leave()
+		s.seg.ClosePage(s.unit)
+		p.retire(counts{}, retirePage|uint64(s.location))
+		h.release()
+		return Room{}, fmt.Errorf("%w: %w", ErrOutOfSpace, err)
 	}
-	mem := s.seg.Memory()
-	return Room{at: s.location, seg: s.seg, mem: mem, unit: s.unit, offset: s.offset, n: n, large: large, hazard: h}, nil
-}
-
-func (p *Pile) count(d counts) {
-	l := p.anyLane()
-	l.counts.add(d)
-	l.mu.Unlock()
+	return Room{
+		at: s.location, seg: s.seg, mem: s.seg.Memory(), unit: s.unit, offset: s.offset, n: n,
+		large: d.Class() == segment.ClassRun, hazard: h,
+	}, nil
 }
 
 // Bytes returns the payload to fill. It begins at a multiple of 8 and holds what was there before.
@@ -120,11 +135,15 @@ func (r *Room) Bytes() []byte { return r.mem.Room(r.offset, r.n, r.large) }
 // Location returns the location of the slot.
 func (r *Room) Location() Location { return r.at }
 
-// PublishRoom publishes the filled slot with a type code. From then on the first word of the payload
-// may be changed through Record.SetMeta, and nothing else (I14).
-func (p *Pile) PublishRoom(r *Room, code uint16) { p.publishRoom(r, code, segment.InTable) }
+// PublishRoom publishes the filled slot with a type code, and leaves a pin held. From then on the first
+// word of the payload may be changed through Record.SetMeta, and nothing else (I14). It fails with
+// ErrClosed only.
+func (p *Pile) PublishRoom(r *Room, code uint16) error {
+	return p.publishRoom(r, code, segment.InTable, counts{puts: 1, objects: 1, bytes: int64(r.n)})
+}
 
-func (p *Pile) publishRoom(r *Room, code uint16, flags segment.Flags) {
+// publishRoom moves the counters by d, unless that was done when the slot was taken.
+func (p *Pile) publishRoom(r *Room, code uint16, flags segment.Flags, d counts) error {
 	w := r.mem.Load(r.offset)
 	if !w.Is(segment.Free) {
 		panic(fmt.Sprintf("pile: I26: slot %v was handed out but holds %#x", r.at, uint64(w)))
@@ -137,20 +156,31 @@ func (p *Pile) publishRoom(r *Room, code uint16, flags segment.Flags) {
 	if p.opt.Checksums {
 		r.seg.SetSum(r.unit, r.at.Slot(), r.offset, segment.Sum(r.at, w.Generation(), summed(r.Bytes())))
 	}
+	yield()
+	if err := p.PinRoom(r); err != nil {
+		return err
+	}
 	r.mem.Store(r.offset, segment.Header(segment.Value, flags, w.Generation(), code, length))
+	if r.hazard != nil {
+		l := p.anyLane()
+		l.counts.add(d)
+		l.mu.Unlock()
+	}
+	return nil
 }
 
 // summed returns the bytes of a container's payload that its checksum covers: not the first word,
 // which changes in place.
 func summed(payload []byte) []byte { return payload[min(headerSize, len(payload)):] }
 
-// PinRoom makes sure that a pin is held, so that the container can name the slot. After an error,
-// which is ErrClosed, there is nothing left to do but to leave the room.
+// PinRoom makes sure that a pin for writing is held, so that the container can name the slot. It may
+// wait, as PinWrite. After an error, which is ErrClosed, there is nothing left to do but to leave the
+// room.
 func (p *Pile) PinRoom(r *Room) error {
 	if r.pin.count != nil {
 		return nil
 	}
-	e, err := p.enter(0)
+	e, err := p.enterWrite()
 	r.pin = e
 	return err
 }
@@ -243,8 +273,8 @@ func (h Hold) Release() { h.p.letGo(h.h) }
 // A Backlog is where a slot waits for its grace period.
 type Backlog struct{ l *lane }
 
-// RetireSlot retires the slot at l, which the container has un-named (I22). The caller holds a pin,
-// and hands the backlog to Drain after it has left pin and locks.
+// RetireSlot retires the slot at l, which the container has un-named (I22). The caller holds a pin for
+// writing, and hands the backlog to Drain after it has left pin and locks.
 func (p *Pile) RetireSlot(l Location) Backlog {
 	r := p.Record(l)
 	n := r.mem.PayloadLen(r.offset, r.word)

@@ -1,6 +1,7 @@
 package pile
 
 import (
+	"fmt"
 	"math/bits"
 	"sync"
 	"sync/atomic"
@@ -22,6 +23,7 @@ type lane struct {
 	retired batch
 	sealed  []batch     // oldest first
 	due     atomic.Bool // sealed is not empty; read without the lock
+	waiting atomic.Bool // retired or sealed is not empty; read without the lock
 	_       [64]byte
 }
 
@@ -38,6 +40,8 @@ type claim struct {
 	first  segment.Location
 	seg    *segment.Segment
 	unit   int
+
+	robbed bool // the page of this class was taken by another lane, and no new one opened since
 }
 
 // counts are the counters of a pile, each kept a lane and summed by Stats.
@@ -56,26 +60,26 @@ func (c *counts) add(d counts) {
 	c.retired += d.retired
 }
 
-// lockLane returns a lane, locked, or fails when the pile is closing. Close sets closing and then
-// locks every lane once, so a writer that got here before it is waited for.
-func (p *Pile) lockLane() (*lane, error) {
-	l := p.anyLane()
-	if p.closing.Load() {
-		l.mu.Unlock()
-		return nil, ErrClosed
+// anyLane returns a lane, locked, if possible one that nobody else wants. Close sets closing and then
+// locks every lane once: whoever finds closing unset while it holds a lane is waited for.
+func (p *Pile) anyLane() *lane {
+	i := hint()
+	l := &p.lanes[i&uint32(len(p.lanes)-1)]
+	if l.mu.TryLock() {
+		return l
 	}
-	return l, nil
+	return p.otherLane(i)
 }
 
-func (p *Pile) anyLane() *lane {
-	start := hint()
+// otherLane tries the lanes after the i-th, and waits for that one when all are locked.
+func (p *Pile) otherLane(i uint32) *lane {
 	n := uint32(len(p.lanes))
-	for i := range n {
-		if l := &p.lanes[(start+i)%n]; l.mu.TryLock() {
+	for k := range n - 1 {
+		if l := &p.lanes[(i+k+1)&(n-1)]; l.mu.TryLock() {
 			return l
 		}
 	}
-	l := &p.lanes[start%n]
+	l := &p.lanes[i&(n-1)]
 	l.mu.Lock()
 	return l
 }
@@ -87,8 +91,30 @@ func (c *claim) take() (l segment.Location, offset int) {
 	return c.first + segment.Location(i), c.offset + i*c.size
 }
 
-// refill gives the claim of class c at least one slot. The lane is locked.
-func (p *Pile) refill(l *lane, c segment.Class) error {
+// replenish returns a locked lane whose claim of class c has a slot: l, which is locked, or another.
+// Before it takes a page that was not in use it drains what can be drained without waiting. On an
+// error no lane is locked; errNoRoom means that makeRoom may help.
+func (p *Pile) replenish(l *lane, c segment.Class) (*lane, error) {
+	for grow := range 2 {
+		if p.closing.Load() {
+			l.mu.Unlock()
+			return nil, ErrClosed
+		}
+		if l.claims[c].slots != 0 || p.refill(l, c, grow > 0 || p.idle()) {
+			return l, nil
+		}
+		l.mu.Unlock()
+		if grow == 0 {
+			p.drainNow()
+			l = p.anyLane()
+		}
+	}
+	return nil, errNoRoom
+}
+
+// refill gives the claim of class c at least one slot, with grow from a new page if need be. The lane
+// is locked.
+func (p *Pile) refill(l *lane, c segment.Class, grow bool) bool {
 	cl := &l.claims[c]
 	for {
 		if cl.seg != nil {
@@ -96,33 +122,65 @@ func (p *Pile) refill(l *lane, c segment.Class) error {
 				cl.slots = slots
 				cl.offset = cl.unit*segment.UnitSize + int(first)*cl.size
 				cl.first = segment.At(cl.seg.First()+uint32(cl.unit), first)
-				return nil
+				return true
 			}
 			if p.centres[c].unlessFree(cl.seg, cl.unit, full) {
-				*cl = claim{}
+				*cl = claim{robbed: cl.robbed}
 			}
 			continue
 		}
-		seg, unit, err := p.ownPage(c)
-		if err != nil {
-			return err
+		if grow && p.rob(l, c) {
+			return true
+		}
+		seg, unit, ok := p.ownPage(c, grow)
+		if !ok {
+			return false
 		}
 		*cl = claim{seg: seg, unit: unit, mem: seg.Memory(), size: int(p.geo.Shape(c).SlotSize)}
 	}
 }
 
+// rob takes over a claim and its page from a lane that is not in use right now, so that the pages of
+// lanes that nobody uses any more do not make the pile grow. A lane that was robbed does not rob, but
+// opens a page: two writers cannot take the same page from each other for ever.
+func (p *Pile) rob(l *lane, c segment.Class) bool {
+	if l.claims[c].robbed {
+		return false
+	}
+	for i := range p.lanes {
+		v := &p.lanes[i]
+		if v == l || !v.mu.TryLock() { // never waits, so the order of I32 does not matter
+			continue
+		}
+		ok := v.claims[c].slots != 0
+		if ok {
+			l.claims[c] = v.claims[c]
+			v.claims[c] = claim{robbed: true}
+		}
+		v.mu.Unlock()
+		if ok {
+			return true
+		}
+	}
+	return false
+}
+
 // ownPage returns a page of class c with a free slot that nobody else owns.
-func (p *Pile) ownPage(c segment.Class) (*segment.Segment, int, error) {
-	if p.opt.AllocMode == FavorSpeed && p.centres[c].mostlyFull() {
+func (p *Pile) ownPage(c segment.Class, grow bool) (seg *segment.Segment, unit int, ok bool) {
+	if grow && p.opt.AllocMode == FavorSpeed && p.centres[c].mostlyFull() {
 		if seg, unit, err := p.newPage(c, owned); err == nil {
-			return seg, unit, nil
+			return seg, unit, true
 		}
 	}
 	if page, ok := p.centres[c].takePartial(p.space); ok {
 		seg, unit := p.space.must(page)
-		return seg, unit, nil
+		return seg, unit, true
 	}
-	return p.newPage(c, owned)
+	if !grow {
+		return nil, 0, false
+	}
+	seg, unit, err := p.newPage(c, owned)
+	return seg, unit, err == nil
 }
 
 // newPage takes units and makes them a page of class c.
@@ -134,8 +192,8 @@ func (p *Pile) newPage(c segment.Class, place uint32) (*segment.Segment, int, er
 	}
 	seg, unit := p.space.must(page)
 	if err := seg.Commit(unit, n); err != nil {
-		p.space.give(seg, unit, n)
-		return nil, 0, err
+		p.space.giveCold(seg, unit, n)
+		return nil, 0, fmt.Errorf("%w: %w", errNoRoom, err)
 	}
 	seg.Page(unit).Place.Store(place)
 	seg.OpenPage(unit, c)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bigpile/bigpile/segment"
+	"github.com/bigpile/bigpile/serializer"
 )
 
 // Backing says where the memory of a pile comes from.
@@ -81,6 +82,9 @@ type Options struct {
 	Checksums bool
 	// ReadOnly refuses changes. Only for piles on files.
 	ReadOnly bool
+	// Types are the types that values may have, with their codes; nil is a new registry. Two piles
+	// may share one.
+	Types *serializer.Registry
 	// Logger receives what happens in the background; nil discards it.
 	Logger *slog.Logger
 	// Debug poisons freed slots, makes freed pages inaccessible for one grace period, and logs
@@ -125,6 +129,9 @@ func (o Options) checked() (Options, error) {
 	}
 	if o.MaxMemory != 0 && o.MaxMemory < int64(o.SegmentSize) {
 		o.SegmentSize = int(o.MaxMemory) &^ (segment.UnitSize - 1)
+	}
+	if o.Types == nil {
+		o.Types = serializer.NewRegistry()
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

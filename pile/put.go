@@ -1,6 +1,7 @@
 package pile
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/bigpile/bigpile/segment"
@@ -26,30 +27,17 @@ func (p *Pile) PutString(s string) (PilePointer, error) {
 	return p.put(bytesOf(s), codeString)
 }
 
-// PutReserve stores v, a []byte or string, in a slot with room for capacity bytes, if that is more
-// than v needs. Update to a value that fits returns to the reserved room when no reader is left in it.
+// PutReserve stores v, as Put does, in a slot with room for capacity bytes, if that is more than v
+// needs. Update to a value that fits returns to the reserved room when no reader is left in it.
 func (p *Pile) PutReserve(v any, capacity int) (PilePointer, error) {
-	b, typ, err := raw(v)
-	if err != nil {
-		return 0, err
-	}
 	if capacity > p.MaxValueSize() || capacity < 0 {
 		return 0, fmt.Errorf("%w: capacity %d, at most %d", ErrTooLarge, capacity, p.MaxValueSize())
 	}
-	return p.putSlot(b, request{state: segment.Value, flags: segment.Reserve, typ: typ, room: max(capacity, len(b))})
-}
-
-// raw returns the bytes and the type code of a value that needs no serializer.
-func raw(v any) ([]byte, uint16, error) {
-	switch v := v.(type) {
-	case nil:
-		return nil, 0, ErrNil
-	case []byte:
-		return v, codeBytes, nil
-	case string:
-		return bytesOf(v), codeString, nil
+	typ, b, err := p.encode(nil, v)
+	if err != nil {
+		return 0, err
 	}
-	return nil, 0, fmt.Errorf("%w: cannot store a %T", ErrWrongType, v)
+	return p.putSlot(b, request{state: segment.Value, flags: segment.Reserve, typ: typ, room: max(capacity, len(b))})
 }
 
 // put is the fast path: a slot of a lane's claim.
@@ -59,27 +47,13 @@ func (p *Pile) put(b []byte, typ uint16) (PilePointer, error) {
 	}
 	c := segment.ClassFor(len(b) + headerSize)
 	l := p.anyLane()
-	cl := &l.claims[c]
-	if cl.slots == 0 || p.closing.Load() {
-		return p.putRefill(l, c, b, typ)
-	}
-	ptr := p.putClaim(l, cl, b, typ)
-	l.mu.Unlock()
-	return ptr, nil
-}
-
-// putRefill is put when the claim is used up.
-func (p *Pile) putRefill(l *lane, c segment.Class, b []byte, typ uint16) (PilePointer, error) {
-	err := error(ErrClosed)
-	if !p.closing.Load() {
-		err = p.refill(l, c)
-	}
-	if err != nil {
-		l.mu.Unlock()
-		if err == ErrClosed {
+	if l.claims[c].slots == 0 || p.closing.Load() {
+		var err error
+		if l, err = p.replenish(l, c); err == errNoRoom {
+			return p.putSlot(b, request{state: segment.Value, typ: typ, room: len(b)})
+		} else if err != nil {
 			return 0, err
 		}
-		return p.putSlot(b, request{state: segment.Value, typ: typ, room: len(b)})
 	}
 	ptr := p.putClaim(l, &l.claims[c], b, typ)
 	l.mu.Unlock()
@@ -90,9 +64,11 @@ func (p *Pile) putRefill(l *lane, c segment.Class, b []byte, typ uint16) (PilePo
 func (p *Pile) putClaim(l *lane, cl *claim, b []byte, typ uint16) PilePointer {
 	at, offset := cl.take()
 	generation := cl.mem.Load(offset).Generation()
-	copy(cl.mem.Bytes(offset+headerSize, len(b)), b)
-	if p.opt.Checksums {
-		cl.seg.SetSum(cl.unit, at.Slot(), offset, segment.Sum(at, generation, b))
+	room := cl.mem.Bytes(offset+headerSize, len(b))
+	copy(room, b)
+	yield()              // filled, not published
+	if p.opt.Checksums { // of the copy: what is passed to crc32 escapes, and b must not
+		cl.seg.SetSum(cl.unit, at.Slot(), offset, segment.Sum(at, generation, room))
 	}
 	cl.mem.Store(offset, segment.Header(segment.Value, 0, generation, typ, len(b)))
 	l.counts.puts++
@@ -113,66 +89,130 @@ type request struct {
 	ownerGeneration uint32
 }
 
-// putSlot stores b outside the lanes: large values, reserved room, and when lanes found no room.
+// putSlot stores b on the slow path: large values, reserved room, and when lanes found no room.
 func (p *Pile) putSlot(b []byte, r request) (PilePointer, error) {
-	at, generation, err := p.store(b, r)
+	s, err := p.store(b, r)
 	if err != nil {
 		return 0, err
 	}
-	l := p.anyLane()
-	l.counts.add(counts{objects: 1, puts: 1, bytes: int64(len(b))})
-	l.mu.Unlock()
-	return pack(at, generation, p.salt), nil
+	p.letGo(s.hold)
+	return pack(s.at, s.generation, p.salt), nil
 }
 
-// store takes a slot, fills it and publishes it in the state that r asks for. The slot is held by a
-// hazard while it is filled, so that Close does not unmap it, and no pin is held over a long copy.
-func (p *Pile) store(b []byte, r request) (segment.Location, uint32, error) {
+// stored is a value that has been published in its slot. hold names the slot until it is let go.
+type stored struct {
+	at         segment.Location
+	generation uint32
+	hold       *hazard
+}
+
+// store takes a slot, fills it and publishes it in the state that r asks for. The caller lets the
+// slot go.
+func (p *Pile) store(b []byte, r request) (stored, error) {
 	if len(b) > p.MaxValueSize() {
-		return 0, 0, p.tooLarge(len(b))
+		return stored{}, p.tooLarge(len(b))
 	}
-	s, h, err := p.holdSlot(r.room)
-	if err != nil {
-		return 0, 0, err
-	}
-	defer p.letGo(h)
-	d := s.seg.Descriptor(s.unit)
-	if d.Class() == segment.ClassRun {
-		if err := s.seg.Commit(s.unit, d.Length()); err != nil {
-			s.seg.ClosePage(s.unit)
-			p.retire(counts{}, retirePage|uint64(s.location))
-			return 0, 0, fmt.Errorf("%w: %w", ErrOutOfSpace, err)
+	if r.room <= laneSlotMax-headerSize {
+		s, err := p.storeInLane(b, r)
+		if err != errNoRoom {
+			return s, err
 		}
 	}
-	return s.location, p.fill(s, d, b, r), nil
+	return p.storeHeld(b, r)
+}
+
+// counts is what the counters move by when b is published.
+func (r *request) counts(b []byte) counts {
+	if r.state == segment.Target {
+		return counts{bytes: int64(len(b))}
+	}
+	return counts{objects: 1, puts: 1, bytes: int64(len(b))}
+}
+
+// storeInLane fills a slot of a lane's claim.
+func (p *Pile) storeInLane(b []byte, r request) (stored, error) {
+	c := segment.ClassFor(r.room + headerSize)
+	l, err := p.replenish(p.anyLane(), c)
+	if err != nil {
+		return stored{}, err
+	}
+	defer l.mu.Unlock()
+	cl := &l.claims[c]
+	at, offset := cl.take()
+	s := slot{at, cl.seg, cl.unit, offset}
+	h := p.hazards.hold(at)
+	w := p.fill(s, cl.seg.Descriptor(cl.unit), b, r)
+	cl.mem.Store(offset, w)
+	l.counts.add(r.counts(b))
+	return stored{at, w.Generation(), h}, nil
+}
+
+// storeHeld fills a slot under a hazard alone, so that Close does not unmap it, and neither pin nor
+// lane is held over a long copy.
+func (p *Pile) storeHeld(b []byte, r request) (stored, error) {
+	s, h, err := p.holdSlot(r.room)
+	if err != nil {
+		return stored{}, err
+	}
+	d := s.seg.Descriptor(s.unit)
+	var w segment.Word
+	if err = p.commitRun(s, d); err == nil {
+		w = p.fill(s, d, b, r)
+	}
+	e, closed := p.enterWrite()
+	if closed != nil {
+		p.letGo(h)
+		return stored{}, closed
+	}
+	defer e.leave()
+	if err != nil {
+		s.seg.ClosePage(s.unit)
+		p.retire(counts{}, retirePage|uint64(s.location))
+		h.release()
+		return stored{}, fmt.Errorf("%w: %w", ErrOutOfSpace, err)
+	}
+	s.seg.Memory().Store(s.offset, w)
+	l := p.anyLane()
+	l.counts.add(r.counts(b))
+	l.mu.Unlock()
+	return stored{s.location, w.Generation(), h}, nil
+}
+
+// commitRun makes a run resident, outside of all locks: it may be long. Pages were made resident when
+// they were opened.
+func (p *Pile) commitRun(s slot, d segment.Descriptor) error {
+	if d.Class() != segment.ClassRun {
+		return nil
+	}
+	return s.seg.Commit(s.unit, d.Length())
 }
 
 // holdSlot takes a slot, making room if need be, and publishes a hazard for it.
 func (p *Pile) holdSlot(n int) (s slot, h *hazard, err error) {
-	e, err := p.enter(0)
+	if s, h, err = p.tryHoldSlot(n, false); !errors.Is(err, errNoRoom) {
+		return s, h, err
+	}
+	p.drainNow()
+	if s, h, err = p.tryHoldSlot(n, true); !errors.Is(err, errNoRoom) {
+		return s, h, err
+	}
+	return p.makeRoom(n)
+}
+
+func (p *Pile) tryHoldSlot(n int, grow bool) (s slot, h *hazard, err error) {
+	e, err := p.enterWrite()
 	if err != nil {
 		return s, nil, err
 	}
-	if s, err = p.takeSlot(n); err == nil {
-		h = p.hazards.hold(s.location)
-	}
-	e.leave()
-	if err == nil {
-		return s, h, nil
-	}
-	if s, err = p.makeRoom(n); err != nil {
+	defer e.leave()
+	if s, err = p.takeSlot(n, grow); err != nil {
 		return s, nil, err
 	}
-	if e, err = p.enter(0); err != nil {
-		return s, nil, err
-	}
-	h = p.hazards.hold(s.location)
-	e.leave()
-	return s, h, nil
+	return s, p.hazards.hold(s.location), nil
 }
 
-// fill copies b into the slot and publishes the header; it returns the generation.
-func (p *Pile) fill(s slot, d segment.Descriptor, b []byte, r request) uint32 {
+// fill copies b into the slot and returns the header to publish.
+func (p *Pile) fill(s slot, d segment.Descriptor, b []byte, r request) segment.Word {
 	mem := s.seg.Memory()
 	w := mem.Load(s.offset)
 	if !w.Is(segment.Free) {
@@ -184,14 +224,15 @@ func (p *Pile) fill(s slot, d segment.Descriptor, b []byte, r request) uint32 {
 		mem.SetRunLength(s.offset, len(b))
 		length, flags = d.Length(), flags|segment.Large
 	}
-	copy(mem.Room(s.offset, len(b), large), b)
+	room := mem.Room(s.offset, len(b), large)
+	copy(room, b)
+	yield()
 	if p.opt.Checksums {
 		owner, generation := s.location, w.Generation()
 		if r.state == segment.Target {
 			owner, generation = r.owner, r.ownerGeneration
 		}
-		s.seg.SetSum(s.unit, s.location.Slot(), s.offset, segment.Sum(owner, generation, b))
+		s.seg.SetSum(s.unit, s.location.Slot(), s.offset, segment.Sum(owner, generation, room))
 	}
-	mem.Store(s.offset, segment.Header(r.state, flags, w.Generation(), r.typ, length))
-	return w.Generation()
+	return segment.Header(r.state, flags, w.Generation(), r.typ, length)
 }

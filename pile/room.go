@@ -18,16 +18,20 @@ type slot struct {
 }
 
 // takeSlot takes a slot for n payload bytes from a centre, or a run. It does not wait and takes no
-// lane; when there is no room the error is errNoRoom.
-func (p *Pile) takeSlot(n int) (slot, error) {
+// lane; when there is no room the error is errNoRoom. Without grow it takes no unit that is not
+// committed already.
+func (p *Pile) takeSlot(n int, grow bool) (slot, error) {
 	c := p.geo.ClassFor(n + headerSize)
 	if c == segment.ClassRun {
-		return p.takeRun(n)
+		return p.takeRun(n, grow)
 	}
 	for {
 		if l, seg, unit, ok := p.centres[c].takeOne(p.space); ok {
 			offset := unit*segment.UnitSize + int(l.Slot())*int(p.geo.Shape(c).SlotSize)
 			return slot{l, seg, unit, offset}, nil
+		}
+		if !grow {
+			return slot{}, errNoRoom
 		}
 		seg, unit, err := p.newPage(c, nowhere)
 		if err != nil {
@@ -37,7 +41,13 @@ func (p *Pile) takeSlot(n int) (slot, error) {
 	}
 }
 
-func (p *Pile) takeRun(n int) (slot, error) {
+func (p *Pile) takeRun(n int, grow bool) (slot, error) {
+	if !grow && p.idle() {
+		grow = true // nothing is retired: there is no point in a second attempt
+	}
+	if !grow {
+		return slot{}, errNoRoom
+	}
 	units := segment.RunUnits(n)
 	page, err := p.space.take(units)
 	if err != nil {
@@ -51,36 +61,46 @@ func (p *Pile) takeRun(n int) (slot, error) {
 
 // makeRoom is called when a slot for n payload bytes was not to be had. It reclaims what can be
 // reclaimed and takes a slot before anybody else can (I29); ErrOutOfSpace means that there is none.
-func (p *Pile) makeRoom(n int) (slot, error) {
+func (p *Pile) makeRoom(n int) (slot, *hazard, error) {
 	p.room.Lock()
 	defer p.room.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), roomWait)
 	defer cancel()
-	// Twice: what the first round closes, the second has drained.
-	for range 2 {
+	// Twice: what the first round closes, the second has drained. Debug guards it for a period more.
+	rounds := 2
+	if p.opt.Debug {
+		rounds = 3
+	}
+	p.frees.Lock() // who took a batch of retired slots before has freed them then
+	p.frees.Unlock()
+	var err error
+	for range rounds {
 		waited := p.drainAll(ctx)
-		s, err := p.gather(n)
-		if err == nil || !errors.Is(err, errNoRoom) {
-			return s, err
+		var s slot
+		var h *hazard
+		if s, h, err = p.gather(n); !errors.Is(err, errNoRoom) {
+			return s, h, err
 		}
 		if waited != nil {
 			break
 		}
 	}
-	return slot{}, p.outOfSpace(n)
+	return slot{}, nil, p.outOfSpace(n, err)
 }
 
 // gather takes the pages of all lanes away, closes those that are vacant, and tries to take a slot
 // while no lane can take one.
-func (p *Pile) gather(n int) (s slot, err error) {
-	closed := p.gatherPages(func() { s, err = p.takeSlot(n) })
+func (p *Pile) gather(n int) (s slot, h *hazard, err error) {
+	err = ErrClosed
+	closed := p.gatherPages(func() {
+		if s, err = p.takeSlot(n, true); err == nil {
+			h = p.hazards.hold(s.location) // Close waits for the lanes, and then finds the hazard
+		}
+	})
 	for _, page := range closed {
 		p.retire(counts{}, retirePage|uint64(segment.At(page, 0)))
 	}
-	if p.closing.Load() {
-		return slot{}, ErrClosed
-	}
-	return s, err
+	return s, h, err
 }
 
 // gatherPages makes every page with a free slot listed and closes the vacant ones, whose numbers it
@@ -116,11 +136,11 @@ func (p *Pile) unlockLanes() {
 	}
 }
 
-func (p *Pile) outOfSpace(n int) error {
+func (p *Pile) outOfSpace(n int, cause error) error {
 	p.space.mu.Lock()
 	defer p.space.mu.Unlock()
-	return fmt.Errorf("%w: no room for %d bytes: %d segments of together %d bytes; MaxMemory %d, MaxSegments %d",
-		ErrOutOfSpace, n, p.space.count, p.space.bytes, p.opt.MaxMemory, p.opt.MaxSegments)
+	return fmt.Errorf("%w: no room for %d bytes: %d segments of together %d bytes; MaxMemory %d, MaxSegments %d (%w)",
+		ErrOutOfSpace, n, p.space.count, p.space.bytes, p.opt.MaxMemory, p.opt.MaxSegments, cause)
 }
 
 func (p *Pile) tooLarge(n int) error {

@@ -1,6 +1,7 @@
 package pile
 
 import (
+	"errors"
 	"sync"
 
 	"github.com/bigpile/bigpile/segment"
@@ -24,34 +25,41 @@ func (p *Pile) lockUpdates(l segment.Location) *updateStripe {
 
 func (u *updateStripe) unlock() { u.mu.Unlock() }
 
-// Update replaces the value under the same handle by v, a []byte or string of any size. A reader sees
-// the old value or the new one. On an error the old value stands. Cost: that of a Put and a Delete;
-// values that were updated are read with one more step.
+// Update replaces the value under the same handle by v, of any type and size. A reader sees the old
+// value or the new one. On an error the old value stands. Cost: that of a Put and a Delete; values that
+// were updated are read with one more step.
 func (p *Pile) Update(ptr PilePointer, v any) error {
-	b, typ, err := raw(v)
+	typ, b, err := p.encode(nil, v)
 	if err != nil {
 		return err
 	}
-	return p.update(ptr, b, typ)
+	return p.update(ptr, b, typ, nil)
 }
 
 // UpdateBytes is Update for a []byte; nil is stored as an empty one.
-func (p *Pile) UpdateBytes(ptr PilePointer, b []byte) error { return p.update(ptr, b, codeBytes) }
+func (p *Pile) UpdateBytes(ptr PilePointer, b []byte) error { return p.update(ptr, b, codeBytes, nil) }
 
 // UpdateString is Update for a string.
 func (p *Pile) UpdateString(ptr PilePointer, s string) error {
-	return p.update(ptr, bytesOf(s), codeString)
+	return p.update(ptr, bytesOf(s), codeString, nil)
 }
 
 // update first tries to return to the slot of the handle. Else it stores the new value elsewhere,
 // which may wait for room and so happens under no lock and no pin (I25), and then links to it.
-func (p *Pile) update(ptr PilePointer, b []byte, typ uint16) error {
+//
+// When since is not nil it is what version returned before the value was read; if any value of the
+// stripe was updated after that, nothing changes and the error is errChanged.
+func (p *Pile) update(ptr PilePointer, b []byte, typ uint16, since *uint64) error {
 	if len(b) > p.MaxValueSize() {
 		return p.tooLarge(len(b))
 	}
-	l, done, err := p.updateHome(ptr, b, typ)
-	if !done && err == nil {
-		l, err = p.updateLink(ptr, b, typ)
+	l, done, err := p.updateHome(ptr, b, typ, since)
+	if err == errUnsettled {
+		p.drainNow() // reserved room is worth a grace period, if one passes without waiting
+		l, done, err = p.updateHome(ptr, b, typ, since)
+	}
+	if !done && (err == nil || err == errUnsettled) {
+		l, err = p.updateLink(ptr, b, typ, since)
 	}
 	if l != nil && l.due.Load() {
 		p.drain(l)
@@ -59,23 +67,44 @@ func (p *Pile) update(ptr PilePointer, b []byte, typ uint16) error {
 	return err
 }
 
-// updateHome stores b in the slot of the handle itself, if that is a link whose target is settled
-// (I19) and b fits. It fails when the handle is stale.
-func (p *Pile) updateHome(ptr PilePointer, b []byte, typ uint16) (l *lane, done bool, err error) {
+// errChanged says that a value of the stripe was updated since its version was asked for.
+var errChanged = errors.New("pile: changed")
+
+// version returns the version of the stripe of ptr, to be given to update.
+func (p *Pile) version(ptr PilePointer) uint64 {
 	u := p.lockUpdates(ptr.location())
 	defer u.unlock()
-	e, err := p.enter(0)
+	return u.version
+}
+
+// errUnsettled says that a reader may still be in the reserved room.
+var errUnsettled = errors.New("pile: unsettled")
+
+// updateHome stores b in the slot of the handle itself, if that is a link whose target is settled
+// (I19) and b fits. It fails when the handle is stale.
+func (p *Pile) updateHome(ptr PilePointer, b []byte, typ uint16, since *uint64) (l *lane, done bool, err error) {
+	e, err := p.enterWrite()
 	if err != nil {
 		return nil, false, err
 	}
 	defer e.leave()
+	u := p.lockUpdates(ptr.location())
+	defer u.unlock()
 	seg, offset, w, err := p.head(ptr)
+	if err == nil && since != nil && u.version != *since {
+		err = errChanged
+	}
 	if err != nil || !w.IsLink() {
 		return nil, false, err
 	}
 	t := p.linked(w)
 	_, unit := p.space.must(ptr.location().Page())
-	if t.word.Flags()&segment.Settled == 0 || len(b) > seg.Capacity(unit) {
+	switch f := t.word.Flags(); {
+	case len(b) > seg.Capacity(unit):
+		return nil, false, nil
+	case f&segment.Settled == 0 && f&segment.Reserve != 0:
+		return nil, false, errUnsettled
+	case f&segment.Settled == 0:
 		return nil, false, nil
 	}
 	old := t.mem.PayloadLen(t.offset, t.word)
@@ -94,10 +123,11 @@ func (p *Pile) fillHome(seg *segment.Segment, unit, offset int, ptr PilePointer,
 		mem.SetRunLength(offset, len(b))
 		length, flags = d.Length(), flags|segment.Large
 	}
-	copy(mem.Room(offset, len(b), large), b)
+	room := mem.Room(offset, len(b), large)
+	copy(room, b)
 	l, g := ptr.location(), w.Generation()
 	if p.opt.Checksums {
-		seg.SetSum(unit, l.Slot(), offset, segment.Sum(l, g, b))
+		seg.SetSum(unit, l.Slot(), offset, segment.Sum(l, g, room))
 	}
 	if !mem.CompareAndSwap(offset, w, segment.Header(segment.Value, flags, g, typ, length)) {
 		panic("pile: I32: a link changed under its update stripe")
@@ -105,55 +135,51 @@ func (p *Pile) fillHome(seg *segment.Segment, unit, offset int, ptr PilePointer,
 }
 
 // updateLink stores b in a slot of its own and links to it.
-func (p *Pile) updateLink(ptr PilePointer, b []byte, typ uint16) (*lane, error) {
-	at, _, err := p.storeTarget(ptr, b, typ)
+func (p *Pile) updateLink(ptr PilePointer, b []byte, typ uint16, since *uint64) (*lane, error) {
+	s, err := p.store(b, request{
+		state: segment.Target, typ: typ, room: len(b),
+		owner: ptr.location(), ownerGeneration: ptr.generation(p.salt),
+	})
 	if err != nil {
 		return nil, err
 	}
-	l, err := p.link(ptr, at, len(b))
+	defer p.letGo(s.hold) // Check takes a target without a link for lost, unless a hazard names it
+	l, err := p.link(ptr, s.at, since)
 	if err == nil {
 		return l, nil
 	}
 	// The handle went stale meanwhile: the new target was never seen by anybody.
-	e, closed := p.enter(0)
+	e, closed := p.enterWrite()
 	if closed != nil {
 		return nil, err
 	}
 	defer e.leave()
-	t, _ := p.target(at)
+	t, _ := p.target(s.at)
 	t.mem.Store(t.offset, t.word.WithState(segment.Retired))
-	return p.retire(counts{bytes: -int64(len(b))}, uint64(at)), err
-}
-
-func (p *Pile) storeTarget(ptr PilePointer, b []byte, typ uint16) (segment.Location, uint32, error) {
-	at, g, err := p.store(b, request{
-		state: segment.Target, typ: typ, room: len(b),
-		owner: ptr.location(), ownerGeneration: ptr.generation(p.salt),
-	})
-	if err == nil {
-		l := p.anyLane()
-		l.counts.bytes += int64(len(b))
-		l.mu.Unlock()
-	}
-	return at, g, err
+	return p.retire(counts{bytes: -int64(len(b))}, uint64(s.at)), err
 }
 
 // link makes the slot of the handle a link to the target at, in place of what it was.
-func (p *Pile) link(ptr PilePointer, at segment.Location, n int) (*lane, error) {
-	u := p.lockUpdates(ptr.location())
-	defer u.unlock()
-	e, err := p.enter(0)
+func (p *Pile) link(ptr PilePointer, at segment.Location, since *uint64) (*lane, error) {
+	e, err := p.enterWrite()
 	if err != nil {
 		return nil, err
 	}
 	defer e.leave()
+	u := p.lockUpdates(ptr.location())
+	defer u.unlock()
 	for {
 		seg, offset, w, err := p.head(ptr)
+		if err == nil && since != nil && u.version != *since {
+			err = errChanged
+		}
 		if err != nil {
 			return nil, err
 		}
 		entry, d := p.replaced(ptr, seg, offset, w, at)
+		yield() // a Delete may come now
 		if seg.Memory().CompareAndSwap(offset, w, segment.Link(w.Generation(), at)) {
+			yield()
 			if w.IsLink() {
 				t := p.linked(w)
 				t.mem.Store(t.offset, t.word.WithState(segment.Retired))

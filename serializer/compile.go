@@ -1,6 +1,7 @@
 package serializer
 
 import (
+	"encoding"
 	"fmt"
 	"reflect"
 )
@@ -35,18 +36,7 @@ func (r *Registry) link(s *schema, t reflect.Type, all bool) (*program, error) {
 			return nil, err
 		}
 	}
-	p.pure = p.bounded && !p.foreign && !l.anyShared()
 	return p, nil
-}
-
-// anyShared reports whether some reference of the schema is tracked.
-func (l *linker) anyShared() bool {
-	for i := range l.sch.nodes {
-		if l.sch.nodes[i].tracked(l.all) {
-			return true
-		}
-	}
-	return false
 }
 
 // program returns the program between node i and t. It may still be empty when types are recursive.
@@ -56,7 +46,7 @@ func (l *linker) program(i int, t reflect.Type, path string) (*program, error) {
 		return p, nil
 	}
 	n := &l.sch.nodes[i]
-	p := &program{typ: t, size: t.Size(), min: n.min, bounded: n.bounded, foreign: l.foreign()}
+	p := &program{typ: t, size: t.Size(), min: n.min, bounded: n.bounded, boxes: n.boxes, foreign: l.foreign()}
 	l.memo[key] = p
 	return p, l.emit(p, i, t, 0, path)
 }
@@ -74,7 +64,7 @@ func (l *linker) foreign() bool {
 // emit appends to p the steps for node i and a t at off. path leads to the value.
 func (l *linker) emit(p *program, i int, t reflect.Type, off uintptr, path string) error {
 	n := &l.sch.nodes[i]
-	l.reg.compiled[t] = true
+	l.reg.noteCompiled(t)
 	k, why := l.reg.kindOf(t)
 	switch {
 	case why != "":
@@ -93,6 +83,9 @@ func (l *linker) emit(p *program, i int, t reflect.Type, off uintptr, path strin
 		return l.emitReference(p, i, t, off, path)
 	}
 	r := &ref{typ: t}
+	if k == kindBinary {
+		r.appender = reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.BinaryAppender]()) && ownMethod(t, appendBinary)
+	}
 	if k == kindCustom {
 		r.codec = l.reg.registered[t].codec
 	}
@@ -220,6 +213,7 @@ func (l *linker) emitReference(p *program, i int, t reflect.Type, off uintptr, p
 		return err
 	}
 	r.alloc = allocOf(t.Elem())
+	r.inline = !r.shared && l.sch.nodes[n.elem].bounded
 	l.refs[i] = t
 	code := map[kind]opcode{kindMap: opMap, kindSlice: opSlice, kindPointer: opPointer}[n.kind]
 	p.ops = append(p.ops, op{code: code, off: off, ref: r})

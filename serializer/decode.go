@@ -14,11 +14,14 @@ type decoder struct {
 	src     []byte
 	objects []object // by id
 	queue   []deferred
-	pending int // the fewest bytes that what is in the queue takes
+	pending int // the fewest bytes that what is in the queue, and elements still to be read, take
 	depth   int
 	keys    int
 	err     error
-	budget  int // memory that may still be allocated for elements that take no bytes
+	dropped int   // above 0: in a field that is gone
+	hole    error // there, an interface held a type that is not known: it was left nil
+	reused  bool  // something first met there was referred to from elsewhere
+	budget  int   // memory that may still be allocated for elements that take no bytes
 
 	window      string // a copy of src[windowStart:windowEnd], which short strings are parts of
 	windowStart int
@@ -31,6 +34,7 @@ type decoder struct {
 type object struct {
 	p     pointer
 	class uint32 // 0: passed over, cannot be referred to
+	gone  bool   // met in a field that is gone
 	n     int
 }
 
@@ -58,6 +62,9 @@ func (r *Registry) decodeGraph(v *version, b *binding, src []byte, p pointer) er
 	if pos >= 0 && pos != len(src) {
 		d.corrupt("%d bytes left over", len(src)-pos)
 	}
+	if d.reused && d.hole != nil {
+		d.fail(d.hole)
+	}
 	err := d.err
 	d.reset()
 	r.decoders.Put(d)
@@ -73,6 +80,7 @@ func (d *decoder) finish(pos int) int {
 		w := d.queue[i]
 		d.queue[i] = deferred{}
 		d.pending -= w.min()
+		d.dropped = w.dropped
 		switch {
 		case w.skip != nil:
 			pos = d.skipContents(pos, w.link, w.skip, w.n)
@@ -103,6 +111,7 @@ func (w *deferred) min() int {
 // reset drops every reference to the value and to src.
 func (d *decoder) reset() {
 	d.src, d.err, d.window = nil, nil, ""
+	d.dropped, d.hole, d.reused = 0, nil, false
 	d.windowStart, d.windowEnd, d.depth, d.keys, d.pending, d.budget = 0, 0, 0, 0, 0, 0
 	if len(d.objects)|cap(d.queue) == 0 {
 		return
@@ -121,6 +130,7 @@ func (d *decoder) reset() {
 // putOff queues w, to be read when the present object is done.
 func (d *decoder) putOff(pos int, w deferred) int {
 	d.pending += w.min()
+	w.dropped = d.dropped
 	d.queue = append(d.queue, w)
 	return pos
 }
@@ -225,7 +235,10 @@ func (d *decoder) other(pos int, o *op, q pointer) int {
 	case opConvert:
 		return d.convert(pos, o.ref, q)
 	case opSkip:
-		return d.skip(pos, o.ref.link, o.ref.node)
+		d.dropped++
+		pos = d.skip(pos, o.ref.link, o.ref.node)
+		d.dropped--
+		return pos
 	}
 	return d.foreign(pos, o, q)
 }

@@ -126,7 +126,7 @@ func (d *decoder) bigInt(pos int, q pointer) int {
 		return d.short()
 	}
 	end := pos + int(head>>1)
-	x := (*big.Int)(q)
+	x := at[big.Int](q)
 	if end > pos {
 		x.SetBytes(d.src[pos:end])
 	}
@@ -142,7 +142,7 @@ func (d *decoder) foreign(pos int, o *op, q pointer) int {
 	if pos < 0 {
 		return pos
 	}
-	// The value goes through memory of its own: foreign code may keep the pointer it gets, and q may be on the stack.
+	// The value goes through memory of its own: foreign code may keep the pointer it gets, and q may be a map's scratch.
 	v := reflect.New(o.ref.typ)
 	var err error
 	if o.code == opCustom {

@@ -2,6 +2,8 @@ package serializer
 
 // mapEntries reads n entries into m.
 func (d *decoder) mapEntries(pos int, r *ref, m pointer, n int) int {
+	each := r.key.min + r.elem.min
+	d.pending += n * each
 	switch r.maps {
 	case mapStringString:
 		return d.stringStrings(pos, load[map[string]string](addressOf(&m)), n)
@@ -18,6 +20,7 @@ func (d *decoder) mapEntries(pos int, r *ref, m pointer, n int) int {
 	}
 	s := r.takeScratch(m)
 	for range n {
+		d.pending -= each
 		s.key.SetZero()
 		s.elem.SetZero()
 		if pos = d.key(pos, r, s.keyAt); pos < 0 {
@@ -46,6 +49,7 @@ func (d *decoder) key(pos int, r *ref, q pointer) int {
 
 // stringStrings reads n entries into m.
 func (d *decoder) stringStrings(pos int, m map[string]string, n int) int {
+	d.pending -= 2 * n // nothing in it asks for room
 	for range n {
 		var k, v string
 		if k, pos = d.str(pos); pos < 0 {
@@ -62,16 +66,21 @@ func (d *decoder) stringStrings(pos int, m map[string]string, n int) int {
 // readStringKeys reads n entries into the map m from string to V.
 func readStringKeys[V any](d *decoder, pos int, r *ref, m pointer, n int) int {
 	into := load[map[string]V](addressOf(&m))
+	each := r.key.min + r.elem.min
+	s := r.takeScratch(m)
+	var zero V
 	for range n {
+		d.pending -= each
 		var k string
 		if k, pos = d.str(pos); pos < 0 {
-			return pos
+			break
 		}
-		var v V
-		if pos = d.run(pos, r.elem.ops, concealed(addressOf(&v))); pos < 0 {
-			return pos
+		store(s.elemAt, zero)
+		if pos = d.run(pos, r.elem.ops, s.elemAt); pos < 0 {
+			break
 		}
-		into[k] = v
+		into[k] = load[V](s.elemAt)
 	}
+	r.putScratch(s)
 	return pos
 }

@@ -3,6 +3,7 @@ package serializer
 import (
 	"fmt"
 	"reflect"
+	"time"
 )
 
 // room reports whether n values of at least each bytes can follow at pos, besides what was put off.
@@ -27,10 +28,23 @@ func (d *decoder) pointer(pos int, r *ref, q pointer) int {
 	case !d.room(pos, 1, r.elem.min):
 		return d.short()
 	}
+	if r.elem.typ == timeType {
+		p := addressOf(new(time.Time)) // much the most frequent, and cheaper than through reflect
+		store(q, p)
+		if r.inline {
+			return d.time(pos, p)
+		}
+		return d.newPointer(pos, r, p)
+	}
 	p := newObject(r.elem.typ)
 	store(q, p)
+	return d.newPointer(pos, r, p)
+}
+
+// newPointer reads what the new pointer p refers to.
+func (d *decoder) newPointer(pos int, r *ref, p pointer) int {
 	if r.shared {
-		d.objects = append(d.objects, object{p: p, class: r.class})
+		d.objects = append(d.objects, object{p: p, class: r.class, gone: d.dropped > 0})
 	}
 	return d.contents(pos, r.elem, p, 1)
 }
@@ -43,6 +57,7 @@ func (d *decoder) seen(id uint64, r *ref) *object {
 	}
 	o := &d.objects[id]
 	if o.class == r.class {
+		d.reused = d.reused || o.gone && d.dropped == 0
 		return o
 	}
 	if o.class == 0 {
@@ -81,7 +96,11 @@ func (d *decoder) iface(pos int, r *ref, q pointer) int {
 		return pos
 	}
 	v, b, err := d.reg.resolve(Code(tag - tagCode))
-	if err != nil {
+	switch {
+	case err != nil && d.dropped > 0 && d.reg.version(Code(tag-tagCode)) != nil:
+		d.hole = err
+		return d.skipVersion(pos, d.reg.version(Code(tag-tagCode)))
+	case err != nil:
 		return d.fail(err)
 	}
 	prog := v.programs[inInterface].Load()
@@ -111,7 +130,10 @@ func (d *decoder) iface(pos int, r *ref, q pointer) int {
 
 // boxed reads the value in an interface to its box.
 func (d *decoder) boxed(pos int, prog *program, box pointer) int {
-	if d.keys == 0 || prog.bounded {
+	if !prog.boxes {
+		return d.run(pos, prog.ops, box)
+	}
+	if d.keys == 0 {
 		return d.contents(pos, prog, box, 1)
 	}
 	if d.keys > maxKeyDepth {
@@ -165,7 +187,7 @@ func (d *decoder) mapping(pos int, r *ref, q pointer) int {
 	m := r.makeMap(n)
 	store(q, m)
 	if r.shared {
-		d.objects = append(d.objects, object{p: m, class: r.class})
+		d.objects = append(d.objects, object{p: m, class: r.class, gone: d.dropped > 0})
 	}
 	switch {
 	case r.key.bounded && r.elem.bounded:

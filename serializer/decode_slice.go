@@ -60,7 +60,7 @@ func (d *decoder) slice(pos int, r *ref, q pointer) int {
 	data := d.makeSlice(r, n)
 	store(q, sliceHeader{add(data, uintptr(off)*r.elem.size), int(length), n - int(off)})
 	if r.shared && n > 0 {
-		d.objects = append(d.objects, object{p: data, class: r.class, n: n})
+		d.objects = append(d.objects, object{p: data, class: r.class, n: n, gone: d.dropped > 0})
 	}
 	return d.contents(pos, r.elem, data, n)
 }
@@ -155,7 +155,9 @@ func (d *decoder) elems(pos int, elem *program, p pointer, n int) int {
 	if len(elem.ops) == 0 {
 		return pos
 	}
+	d.pending += n * elem.min
 	for i := range n {
+		d.pending -= elem.min
 		if pos = d.run(pos, elem.ops, add(p, uintptr(i)*elem.size)); pos < 0 {
 			break
 		}

@@ -21,7 +21,7 @@
 //     one array, nil is nil and empty is empty, an interface holds the type it held, unexported fields are there.
 //  2. What cannot be stored is refused, with the path to it, before anything is written.
 //  3. Bytes are never trusted. Whatever they are, reading returns an error or a valid value; it does not panic, allocates at most
-//     256 times their length and 64 KiB, and nests at most 100 references deep. (What a user's own marshal code does is its own.)
+//     256 times their length, 64 KiB, and 100 times the size of the largest type, and nests at most 100 references deep. (What a user's own marshal code does is its own.)
 //  4. Everything is safe for concurrent use. No lock is held while the user's own code runs.
 //
 // docs/SERIALIZATION.md draws the bytes and tells what each tier supports and costs.

@@ -35,6 +35,8 @@ type deferred struct {
 	n    int
 	skip *node // reading: no value, just pass over n values of this node, or the entries of this map
 	link *linker
+
+	dropped int // reading: decoder.dropped
 }
 
 // appendGraph appends the value at p.
@@ -47,6 +49,7 @@ func (r *Registry) appendGraph(dst []byte, prog *program, p pointer) ([]byte, er
 	if len(e.queue) > 0 || e.again {
 		b = e.finish(b, dst, prog, p)
 	}
+	runtime.KeepAlive(p) // addresses in e.refs stand for objects only as long as these are there
 	err := e.err
 	e.reset()
 	r.encoders.Put(e)
@@ -73,7 +76,6 @@ func (e *encoder) finish(b, dst []byte, prog *program, p pointer) []byte {
 			}
 		}
 		if !e.again || e.err != nil {
-			runtime.KeepAlive(p)
 			return b
 		}
 		e.again = false
@@ -108,31 +110,59 @@ func (e *encoder) fail(format string, args ...any) {
 	}
 }
 
-// run appends the value at p.
+// run appends the value at p. What fits a byte is appended here, without a call: most lengths, tags and small numbers do.
 func (e *encoder) run(b []byte, ops []op, p pointer) []byte {
 	for i := range ops {
 		o := &ops[i]
 		q := add(p, o.off)
+		var x uint64
 		switch o.code {
 		case opString:
 			s := load[string](q)
-			b = append(appendUvarint(b, uint64(len(s))), s...)
+			if len(s) < 1<<7 {
+				b = append(b, byte(len(s)))
+			} else {
+				b = appendUvarint(b, uint64(len(s)))
+			}
+			b = append(b, s...)
+			continue
 		case opInt64:
-			b = appendUvarint(b, zigzag(load[int64](q)))
+			x = zigzag(load[int64](q))
 		case opUint64:
-			b = appendUvarint(b, load[uint64](q))
+			x = load[uint64](q)
 		case opInt32:
-			b = appendUvarint(b, zigzag(int64(load[int32](q))))
+			x = zigzag(int64(load[int32](q)))
 		case opBool, opByte:
 			b = append(b, load[byte](q))
+			continue
 		case opFloat64:
 			b = appendFixed64(b, math.Float64bits(load[float64](q)))
+			continue
 		case opSlice:
-			b = e.slice(b, o.ref, q)
+			if load[pointer](q) != nil {
+				b = e.slice(b, o.ref, q)
+				continue
+			}
 		case opPointer:
-			b = e.pointer(b, o.ref, q)
+			if to := load[pointer](q); to != nil {
+				if r := o.ref; r.inline {
+					b = e.run(append(b, tagPointer), r.elem.ops, to)
+				} else {
+					b = e.pointer(b, r, to)
+				}
+				continue
+			}
+		case opTime:
+			b = appendTime(b, q)
+			continue
 		default:
 			b = e.other(b, o, q)
+			continue
+		}
+		if x < 1<<7 {
+			b = append(b, byte(x))
+		} else {
+			b = appendUvarint(b, x)
 		}
 	}
 	return b
@@ -153,8 +183,6 @@ func (e *encoder) other(b []byte, o *op, q pointer) []byte {
 		return appendUvarint(b, uint64(load[uint32](q)))
 	case opFloat32:
 		return appendFixed32(b, math.Float32bits(load[float32](q)))
-	case opTime:
-		return appendTime(b, q)
 	case opBigInt:
 		return appendBigInt(b, q)
 	case opLocation:

@@ -12,7 +12,9 @@ import "reflect"
 //
 // Only references that can be shared (node.shared) get an id: 0, 1, … in the order in which their tags are written. What a new
 // reference refers to follows its tag, unless the reference is the maxDepth-th within one another: then it follows behind the
-// object that is being written, in the order of the tags.
+// object that is being written, in the order of the tags. The value in an interface counts as referred to when it holds an
+// interface itself: only then can values nest without a reference between them. (That holds for no direct type, see
+// unsafe_iface.go, so that what is put off has a box.)
 
 const (
 	tagNil     = 0
@@ -26,12 +28,8 @@ const (
 	tagCode    = 1 // interface: plus code
 )
 
-// pointer appends the pointer at q.
-func (e *encoder) pointer(b []byte, r *ref, q pointer) []byte {
-	p := load[pointer](q)
-	if p == nil {
-		return append(b, tagNil)
-	}
+// pointer appends the pointer p, which is not nil.
+func (e *encoder) pointer(b []byte, r *ref, p pointer) []byte {
 	if r.shared {
 		if seen := e.refs.find(uintptr(p), r.class); seen != nil {
 			return appendUvarint(b, uint64(seen.id)+tagSeen)
@@ -71,7 +69,7 @@ func (e *encoder) iface(b []byte, r *ref, q pointer) []byte {
 		v.Elem().Set(reflect.ValueOf(anyOf(bind.word, bind.direct, p)))
 		p = v.UnsafePointer()
 	}
-	if bind.direct || prog.bounded {
+	if !prog.boxes {
 		return e.run(b, prog.ops, p)
 	}
 	if e.keys > 0 {

@@ -81,7 +81,7 @@ func appendLocation(b []byte, p pointer) []byte {
 
 // appendBigInt appends the big.Int at p.
 func appendBigInt(b []byte, p pointer) []byte {
-	x := (*big.Int)(p)
+	x := at[big.Int](p)
 	n := (x.BitLen() + 7) / 8
 	head := uint64(n) << 1
 	if x.Sign() < 0 {
@@ -103,24 +103,16 @@ func (e *encoder) foreign(b []byte, o *op, q pointer) []byte {
 	b = append(b, 0)
 	var out []byte
 	var err error
-	switch m := v.(type) {
-	default:
+	switch {
+	case o.code == opCustom:
 		out, err = appendCustom(b, o.ref.codec, v)
-	case encoding.BinaryAppender:
-		if o.code == opCustom {
-			out, err = appendCustom(b, o.ref.codec, v)
-			break
-		}
-		if out, err = m.AppendBinary(b); err == nil {
+	case o.ref.appender:
+		if out, err = v.(encoding.BinaryAppender).AppendBinary(b); err == nil {
 			out, err = grown(b, out, v)
 		}
-	case encoding.BinaryMarshaler:
-		if o.code == opCustom {
-			out, err = appendCustom(b, o.ref.codec, v)
-			break
-		}
+	default:
 		var data []byte
-		data, err = m.MarshalBinary()
+		data, err = v.(encoding.BinaryMarshaler).MarshalBinary()
 		out = append(b, data...)
 	}
 	if err != nil {

@@ -150,15 +150,15 @@ func (e *encoder) mapEntries(b []byte, r *ref, m pointer) []byte {
 
 // appendStringKeys appends the entries of a map from string to V.
 func appendStringKeys[V any](e *encoder, b []byte, r *ref, m pointer) []byte {
-	var slot V
-	p := concealed(addressOf(&slot))
+	s := r.takeScratch(m)
 	for k, v := range load[map[string]V](addressOf(&m)) {
 		b = append(appendUvarint(b, uint64(len(k))), k...)
-		slot = v
-		b = e.run(b, r.elem.ops, p)
+		store(s.elemAt, v)
+		b = e.run(b, r.elem.ops, s.elemAt)
 		if e.err != nil {
 			break
 		}
 	}
+	r.putScratch(s)
 	return b
 }

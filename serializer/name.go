@@ -44,3 +44,57 @@ func structName(t reflect.Type) string {
 	b.WriteString("}")
 	return b.String()
 }
+
+// noteCompiled remembers that some program looks into t. r.mu is held.
+func (r *Registry) noteCompiled(t reflect.Type) {
+	if !r.compiled[t] {
+		r.compiled[t] = true
+		if name := r.nameOf(t); r.reachable[name] == nil {
+			r.reachable[name] = t
+		}
+	}
+}
+
+// typeNamed returns the type with the name: registered, used, part of one that was, or made of such; or nil. r.mu is held.
+func (r *Registry) typeNamed(name string) reflect.Type {
+	if t := r.named[name]; t != nil {
+		return t
+	}
+	if t := r.reachable[name]; t != nil {
+		return t
+	}
+	switch {
+	case strings.HasPrefix(name, "*"):
+		if t := r.typeNamed(name[1:]); t != nil {
+			return reflect.PointerTo(t)
+		}
+	case strings.HasPrefix(name, "[]"):
+		if t := r.typeNamed(name[2:]); t != nil {
+			return reflect.SliceOf(t)
+		}
+	case strings.HasPrefix(name, "map["):
+		return r.mapNamed(name[len("map["):])
+	}
+	return nil
+}
+
+// mapNamed returns the map type for "key]elem". r.mu is held.
+func (r *Registry) mapNamed(name string) reflect.Type {
+	depth := 1
+	for i, c := range name {
+		switch c {
+		case '[':
+			depth++
+		case ']':
+			depth--
+		}
+		if depth == 0 {
+			key, elem := r.typeNamed(name[:i]), r.typeNamed(name[i+1:])
+			if key != nil && elem != nil && key.Comparable() {
+				return reflect.MapOf(key, elem)
+			}
+			return nil
+		}
+	}
+	return nil
+}

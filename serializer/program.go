@@ -50,27 +50,29 @@ type program struct {
 	size    uintptr
 	min     int  // the fewest bytes a value takes
 	bounded bool // nests only as deep as the type: no depth to count, nothing to put off
+	boxes   bool // holds an interface, so that values may nest through what interfaces hold
 	foreign bool // calls the user's marshal code
-	pure    bool // as a root: keeps no address beyond the call and calls no foreign code
 }
 
 // ref is what a step needs to know besides the offset. Which fields count depends on the opcode.
 type ref struct {
-	typ    reflect.Type // of the value at the offset
-	elem   *program     // slice, array, map, pointer
-	key    *program     // map
-	n      int          // array, bytes: length
-	class  uint32       // slice, map, pointer: which others it can be one with
-	shared bool
-	alloc  allocForm // slice
-	maps   mapForm
-	pool   sync.Pool // map: of *mapScratch
-	codec  Codec     // custom
-	from   kind      // convert: as stored; to: the Go type's kind
-	to     reflect.Kind
-	link   *linker  // skip: the stored schema,
-	node   int      // and the node to skip
-	words  sync.Map // interface with methods: reflect.Type to first word
+	typ      reflect.Type // of the value at the offset
+	elem     *program     // slice, array, map, pointer
+	key      *program     // map
+	n        int          // array, bytes: length
+	class    uint32       // slice, map, pointer: which others it can be one with
+	shared   bool
+	inline   bool      // pointer: neither tracked nor put off
+	alloc    allocForm // slice
+	maps     mapForm
+	pool     sync.Pool // map: of *mapScratch
+	codec    Codec     // custom
+	appender bool      // binary: AppendBinary saves an allocation
+	from     kind      // convert: as stored; to: the Go type's kind
+	to       reflect.Kind
+	link     *linker  // skip: the stored schema,
+	node     int      // and the node to skip
+	words    sync.Map // interface with methods: reflect.Type to first word
 }
 
 // maxDepth is how many references may be followed within one another before what the next one refers to is put off until the

@@ -18,7 +18,7 @@ type refEntry struct {
 const (
 	maxLinear = 8
 	// keepEntries is the largest table that is kept for the next value.
-	keepEntries = 1 << 12
+	keepEntries = 1 << 14
 )
 
 // find returns the entry of key and class, or nil. The entry moves at the next insert.

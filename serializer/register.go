@@ -3,6 +3,7 @@ package serializer
 import (
 	"fmt"
 	"reflect"
+	"strings"
 )
 
 // Codec stores the values of one type in the user's own way. Both methods get a pointer to a value of the type registered.
@@ -18,7 +19,7 @@ type Codec interface {
 // Register gives the type of sample a stable name, so that it keeps its stored values when it is moved or renamed. Types that are
 // not registered are known by their name with the full package path. sample may be a nil pointer or a zero value: only its type
 // counts. Registering the same again is no error. ErrName: the name is another type's, or the type has another name;
-// ErrInUse: values were already stored under the default name; ErrUnsupported: sample is nil.
+// ErrInUse: the type, or one that contains it, was used before; ErrUnsupported: sample is nil.
 func (r *Registry) Register(name string, sample any) error {
 	return r.register(sample, registration{name: name})
 }
@@ -32,8 +33,7 @@ func (r *Registry) RegisterTier(name string, sample any, tier Tier) error {
 	return r.register(sample, registration{name: name, tier: tier})
 }
 
-// RegisterCodec is Register for a type whose values c stores, at the root of a value as well as inside others. It must come before
-// the first use of any type that contains the type: ErrInUse.
+// RegisterCodec is Register for a type whose values c stores, at the root of a value as well as inside others.
 func (r *Registry) RegisterCodec(name string, sample any, c Codec) error {
 	if c == nil {
 		return fmt.Errorf("%w: nil codec for %q", ErrCodec, name)
@@ -48,8 +48,8 @@ func (r *Registry) register(sample any, reg registration) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if reg.name == "" {
-		return fmt.Errorf("%w: empty name for %s", ErrName, t)
+	if reg.name == "" || strings.HasPrefix(reg.name, "*") || strings.HasPrefix(reg.name, "[") || strings.HasPrefix(reg.name, "map[") {
+		return fmt.Errorf("%w: %q for %s reads as the name of a pointer, slice or map", ErrName, reg.name, t)
 	}
 	if other, taken := r.named[reg.name]; taken && other != t {
 		return fmt.Errorf("%w: %q is %s already", ErrName, reg.name, other)
@@ -63,7 +63,7 @@ func (r *Registry) register(sample any, reg registration) error {
 	if _, fixed := builtinCode(t); fixed {
 		return fmt.Errorf("%w: %s is predeclared", ErrName, t)
 	}
-	if r.snap.Load().bindings[t] != nil || reg.codec != nil && r.compiled[t] {
+	if r.compiled[t] { // used, or looked into as a part of another type under its default name
 		return fmt.Errorf("%w: %s", ErrInUse, t)
 	}
 	r.registered[t] = reg
@@ -79,16 +79,21 @@ func sameCodec(a, b Codec) bool {
 	return reflect.TypeOf(a) == reflect.TypeOf(b) && reflect.TypeOf(a).Comparable() && a == b
 }
 
-// nameOf returns the registered or default name of t. r.mu is held.
+// nameOf returns the registered or default name of t. The name of a pointer, slice or map is made of its parts' names, so that it
+// follows when they are registered. r.mu is held.
 func (r *Registry) nameOf(t reflect.Type) string {
 	if reg, ok := r.registered[t]; ok {
 		return reg.name
 	}
-	if t.Kind() == reflect.Pointer && t.Name() == "" {
-		return "*" + r.nameOf(t.Elem())
-	}
-	if t.Kind() == reflect.Slice && t.Name() == "" {
-		return "[]" + r.nameOf(t.Elem())
+	if t.Name() == "" {
+		switch t.Kind() {
+		case reflect.Pointer:
+			return "*" + r.nameOf(t.Elem())
+		case reflect.Slice:
+			return "[]" + r.nameOf(t.Elem())
+		case reflect.Map:
+			return "map[" + r.nameOf(t.Key()) + "]" + r.nameOf(t.Elem())
+		}
 	}
 	return typeName(t)
 }

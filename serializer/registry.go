@@ -24,7 +24,8 @@ type Registry struct {
 	mu         sync.Mutex // for what follows, and to replace snap
 	registered map[reflect.Type]registration
 	named      map[string]reflect.Type
-	compiled   map[reflect.Type]bool // types some program looks into: too late to give them a codec
+	compiled   map[reflect.Type]bool   // types some program looks into: too late to give them a codec
+	reachable  map[string]reflect.Type // their names
 	classes    map[reflect.Type]uint32
 }
 
@@ -78,6 +79,7 @@ func NewRegistry() *Registry {
 		registered: map[reflect.Type]registration{},
 		named:      map[string]reflect.Type{},
 		compiled:   map[reflect.Type]bool{},
+		reachable:  map[string]reflect.Type{},
 		classes:    map[reflect.Type]uint32{},
 	}
 	for _, t := range builtinTypes() {
@@ -198,7 +200,7 @@ func (r *Registry) resolve(code Code) (*version, *binding, error) {
 		return nil, nil, fmt.Errorf("%w: %w: code %d is not assigned", ErrCorrupt, ErrUnknownType, code)
 	case t == nil:
 		r.mu.Lock()
-		t = r.named[v.name]
+		t = r.typeNamed(v.name)
 		r.mu.Unlock()
 		if t == nil {
 			return nil, nil, fmt.Errorf("%w: %q is stored, but no Go type was registered or used under that name", ErrUnknownType, v.name)

@@ -65,6 +65,7 @@ type node struct {
 	typ     reflect.Type // only in the schema of a Go type
 	min     int          // the fewest bytes a value takes
 	bounded bool         // nothing below is recursive or an interface: nests only as deep as the type
+	boxes   bool         // holds an interface, not counting what it refers to
 	height  int          // how deep a bounded node nests
 }
 

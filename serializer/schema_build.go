@@ -87,6 +87,9 @@ func (b *builder) complete(n *node, t reflect.Type, path string) (err error) {
 // storedFields returns the fields of t that are stored: all but blank ones and locks.
 func storedFields(t reflect.Type) []reflect.StructField {
 	var fields []reflect.StructField
+	if isLock(t) {
+		return nil
+	}
 	for i := range t.NumField() {
 		if f := t.Field(i); f.Name != "_" && !isLock(f.Type) {
 			fields = append(fields, f)
@@ -138,7 +141,7 @@ func isBinary(t reflect.Type) bool {
 	}
 	p := reflect.PointerTo(t)
 	return p.Implements(reflect.TypeFor[encoding.BinaryMarshaler]()) && p.Implements(reflect.TypeFor[encoding.BinaryUnmarshaler]()) &&
-		ownMethod(t, "MarshalBinary") && ownMethod(t, "UnmarshalBinary")
+		ownMethod(t, marshalBinary) && ownMethod(t, unmarshalBinary)
 }
 
 // isLock reports whether t is a lock: it is not stored, and comes back unlocked.
@@ -155,8 +158,11 @@ func refusedByName(t reflect.Type) string {
 	case "os.File", "os.Process", "os.Root", "reflect.Value", "unique.Handle", "weak.Pointer":
 		return full
 	}
-	if t.PkgPath() == "sync" && !isLock(t) && t.Kind() == reflect.Struct || t.PkgPath() == "runtime" && t.Kind() == reflect.Struct {
-		return full
+	switch t.PkgPath() {
+	case "sync", "context", "runtime":
+		if t.Kind() == reflect.Struct && !isLock(t) {
+			return full
+		}
 	}
 	return ""
 }

@@ -46,7 +46,7 @@ func (s *schema) places() []int {
 // maxHeight is how deep a type may nest and still count as bounded.
 const maxHeight = 64
 
-// derive computes min, bounded and height of every node. It fails on a node that contains itself, which no Go type does.
+// derive computes min, boxes, bounded and height of every node. It fails on a node that contains itself, which no Go type does.
 func (s *schema) derive() error {
 	state := make([]uint8, len(s.nodes))
 	for i := range s.nodes {
@@ -70,7 +70,7 @@ const (
 
 var fixedMin = map[kind]int{kindFloat32: 4, kindFloat64: 8, kindComplex64: 8, kindComplex128: 16}
 
-// deriveMin computes node i's min, or returns -1.
+// deriveMin computes node i's min and boxes. It returns min, or -1.
 func (s *schema) deriveMin(i int, state []uint8) int {
 	n := &s.nodes[i]
 	switch state[i] {
@@ -87,6 +87,7 @@ func (s *schema) deriveMin(i int, state []uint8) int {
 			return -1
 		}
 		n.min = m * n.n
+		n.boxes = s.nodes[n.elem].boxes
 	case kindStruct:
 		for _, f := range n.fields {
 			m := s.deriveMin(f.node, state)
@@ -94,9 +95,11 @@ func (s *schema) deriveMin(i int, state []uint8) int {
 				return -1
 			}
 			n.min += m
+			n.boxes = n.boxes || s.nodes[f.node].boxes
 		}
 	default:
 		n.min = max(1, fixedMin[n.kind])
+		n.boxes = n.kind == kindInterface
 	}
 	state[i] = visited
 	return n.min

@@ -164,3 +164,29 @@ func (d *decoder) skipKey(pos int, l *linker, i int) int {
 	d.keys = keys
 	return pos
 }
+
+// skipVersion passes over the value in an interface by its stored schema, as its type is not known.
+func (d *decoder) skipVersion(pos int, v *version) int {
+	s, err := parseSchema(v.schema)
+	if err != nil {
+		return d.fail(err)
+	}
+	l := &linker{sch: s, all: true}
+	switch {
+	case !s.nodes[0].boxes:
+		return d.skip(pos, l, 0)
+	case d.keys > maxKeyDepth:
+		return d.corrupt("a map key nests deeper than %d", maxKeyDepth)
+	case d.keys > 0:
+		d.keys++
+		pos = d.skip(pos, l, 0)
+		d.keys--
+		return pos
+	case d.depth >= maxDepth:
+		return d.putOff(pos, deferred{skip: &node{kind: kindPointer, elem: 0}, link: l, n: 1}) // as a pointer's object would be
+	}
+	d.depth++
+	pos = d.skip(pos, l, 0)
+	d.depth--
+	return pos
+}

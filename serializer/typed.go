@@ -14,9 +14,8 @@ type Typed[T any] struct {
 	code    Code
 	tier    Tier
 	text    bool      // Raw: T's kind is string
-	pure    bool      // Graph: the program may work on a value on the caller's stack
 	program *program  // Graph: what Append runs
-	boxes   sync.Pool // of *T: for values handed to foreign code
+	boxes   sync.Pool // of *T: heap memory for AppendValue and DecodeValue
 }
 
 // For returns the way T is stored in r, and gives T a code. It refuses a type that cannot be stored, naming the path to what
@@ -35,7 +34,6 @@ func For[T any](r *Registry) (*Typed[T], error) {
 	t := &Typed[T]{reg: r, bind: b, code: b.current.code, tier: b.tier, text: typ.Kind() == reflect.String}
 	if b.tier == Graph {
 		t.program = b.encode[asRoot]
-		t.pure = t.program.pure
 	}
 	t.boxes.New = func() any { return new(T) }
 	return t, nil
@@ -64,16 +62,14 @@ func (t *Typed[T]) Append(dst []byte, v *T) ([]byte, error) {
 	return t.reg.appendGraph(dst, t.program, addressOf(v))
 }
 
-// AppendValue is Append for a value: v stays off the heap where the tier lets it, and is copied to a recycled box where it must
-// be on the heap (foreign code, identity tracking).
+// AppendValue is Append for a value that is not on the heap: it need not be moved there. Tiers whose programs or foreign code need
+// it on the heap get a copy in a recycled box.
 func (t *Typed[T]) AppendValue(dst []byte, v T) ([]byte, error) {
 	switch {
 	case t.tier == Raw:
 		return t.appendRaw(dst, &v), nil
 	case t.tier == Plain:
 		return appendPlain(dst, t.bind.plain, bytesOf(&v)), nil
-	case t.pure:
-		return t.reg.appendGraph(dst, t.program, concealed(addressOf(&v)))
 	}
 	box := t.boxes.Get().(*T)
 	*box = v
@@ -89,8 +85,8 @@ func (t *Typed[T]) Decode(code Code, src []byte, dst *T) error {
 	var zero T
 	*dst = zero
 	var err error
-	if t.tier == Raw || t.tier == Plain {
-		err = t.decodeFlat(code, src, dst)
+	if t.flat(code) {
+		err = t.decodeFlat(src, dst)
 	} else {
 		err = t.decodeInto(code, src, dst)
 	}
@@ -100,17 +96,11 @@ func (t *Typed[T]) Decode(code Code, src []byte, dst *T) error {
 	return err
 }
 
-// DecodeValue is Decode for a result that need not be on the heap.
+// DecodeValue is Decode for a result that need not be on the heap; see AppendValue.
 func (t *Typed[T]) DecodeValue(code Code, src []byte) (v T, err error) {
 	switch {
-	case t.tier == Raw || t.tier == Plain:
-		err = t.decodeFlat(code, src, &v)
-	case t.pure && code == t.code:
-		err = t.reg.decodeGraph(t.bind.current, t.bind, src, concealed(addressOf(&v)))
-		if err != nil {
-			var zero T
-			v = zero
-		}
+	case t.flat(code):
+		err = t.decodeFlat(src, &v)
 	default:
 		box := t.boxes.Get().(*T)
 		err = t.Decode(code, src, box)
@@ -134,11 +124,19 @@ func (t *Typed[T]) appendRaw(dst []byte, v *T) []byte {
 	return append(dst, *as[[]byte](v)...)
 }
 
-// decodeFlat is Decode for Raw and Plain. dst does not escape.
-func (t *Typed[T]) decodeFlat(code Code, src []byte, dst *T) error {
-	if code != t.code && !(t.tier == Raw && t.code <= CodeString && code <= CodeString) {
-		return t.reg.mismatch(code, t.bind)
+// flat reports whether bytes of code are a T as it is now, in the Raw or Plain tier. Bytes and strings are each other's.
+func (t *Typed[T]) flat(code Code) bool {
+	switch t.tier {
+	case Plain:
+		return code == t.code
+	case Raw:
+		return code == t.code || t.code <= CodeString && code <= CodeString
 	}
+	return false
+}
+
+// decodeFlat is Decode for Raw and Plain. dst does not escape.
+func (t *Typed[T]) decodeFlat(src []byte, dst *T) error {
 	switch {
 	case t.tier == Plain:
 		if err := t.bind.plain.check(src, t.bind.name); err != nil {
@@ -165,8 +163,10 @@ func (t *Typed[T]) decodeInto(code Code, src []byte, dst *T) error {
 	switch {
 	case v.tier == Graph:
 		return t.reg.decodeGraph(v, t.bind, src, addressOf(dst))
-	case v.tier != t.tier:
+	case v.tier != t.tier || v.tier == Plain:
 		return t.reg.mismatch(code, t.bind)
+	case v.tier == Raw:
+		return t.decodeFlat(src, dst)
 	case v.tier == Custom:
 		return decodeCustom(src, t.bind.codec, dst)
 	case t.bind.pointee && len(src) == 0:

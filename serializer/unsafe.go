@@ -45,6 +45,9 @@ func load[T any](p pointer) T { return *(*T)(p) }
 // store sets the T at p (rule 2).
 func store[T any](p pointer, v T) { *(*T)(p) = v }
 
+// at returns p as a pointer to the T there.
+func at[T any](p pointer) *T { return (*T)(p) }
+
 // sliceAt returns n consecutive Ts at p.
 func sliceAt[T any](p pointer, n int) []T { return unsafe.Slice((*T)(p), n) }
 
@@ -76,11 +79,3 @@ func as[D, T any](v *T) *D { return (*D)(unsafe.Pointer(v)) }
 
 // newObject allocates a zero t.
 func newObject(t reflect.Type) pointer { return reflect.New(t).UnsafePointer() }
-
-// concealed returns p without the compiler knowing that it is p, so that what p points to may stay on the caller's stack. It is
-// used only around programs that run no foreign code and keep no address beyond the call (program.pure); the pointer itself lives
-// in the frames of the call, where the runtime adjusts it when the stack moves.
-func concealed(p pointer) pointer {
-	x := uintptr(p)
-	return *(*unsafe.Pointer)(unsafe.Pointer(&x))
-}

@@ -1,0 +1,153 @@
+package pile
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/bigpile/bigpile/serializer"
+)
+
+// A Typed stores and reads values of one type, whose codec was chosen once: without boxing, and for a
+// type without pointers at the cost of a copy. It may be used by any number of goroutines. Values of a
+// Typed and of Put are the same: either reads what the other wrote.
+type Typed[T any] struct {
+	p     *Pile
+	codec *serializer.Typed[T]
+	size  int  // bytes of a value, when plain
+	plain bool // no pointers in T
+}
+
+// Of returns the Typed for T. It fails with ErrWrongType, naming the path, when values of T cannot be
+// stored; an interface type is refused: Put and Get hold anything.
+func Of[T any](p *Pile) (*Typed[T], error) {
+	c, err := serializer.For[T](p.opt.Types)
+	if err != nil {
+		return nil, translate(err)
+	}
+	t := &Typed[T]{p: p, codec: c}
+	t.size, t.plain = c.PlainSize()
+	return t, nil
+}
+
+// plainMax is the bytes of the largest plain value that is prepared on the stack.
+const plainMax = 128
+
+// Put stores v and returns its handle. It fails as Pile.Put does.
+func (t *Typed[T]) Put(v T) (PilePointer, error) {
+	if t.plain && t.size <= plainMax {
+		var room [plainMax]byte
+		t.codec.PutPlain(room[:t.size], &v)
+		return t.p.put(room[:t.size], uint16(t.codec.Code()))
+	}
+	buf := t.p.scratchBuffer()
+	b, err := t.append(*buf, v)
+	if err != nil {
+		return 0, err
+	}
+	ptr, err := t.p.put(b, uint16(t.codec.Code()))
+	t.p.keepBuffer(buf, b)
+	return ptr, err
+}
+
+func (t *Typed[T]) append(buf []byte, v T) ([]byte, error) {
+	b, err := t.codec.AppendValue(buf[:0], v)
+	return b, translate(err)
+}
+
+// Get returns the value. It fails as Pile.Get does, and with ErrWrongType when the value is no T.
+func (t *Typed[T]) Get(ptr PilePointer) (v T, err error) {
+	if t.plain && !t.p.opt.Checksums {
+		if v, ok := t.getPlain(ptr); ok {
+			return v, nil
+		}
+	}
+	h, f, err := t.p.open(ptr)
+	if err != nil {
+		return v, err
+	}
+	defer t.p.letGo(h)
+	v, err = t.codec.DecodeValue(serializer.Code(f.word.Type()), f.payload())
+	return v, translate(err)
+}
+
+// getPlain copies a value that is in the slot of its handle, under a pin: no code of the user runs.
+func (t *Typed[T]) getPlain(ptr PilePointer) (v T, ok bool) {
+	p := t.p
+	e := p.epochs.enter(1)
+	defer e.leave()
+	if p.closing.Load() {
+		return v, false
+	}
+	mem, offset := p.locate(ptr)
+	if mem == nil {
+		return v, false
+	}
+	w := mem.Load(offset)
+	if !w.IsShort(ptr.generation(p.salt), ^uint16(0)) || w.Type() != uint16(t.codec.Code()) {
+		return v, false
+	}
+	at, err := t.codec.ViewPlain(mem.Bytes(offset+headerSize, w.Length()))
+	if err != nil {
+		return v, false // the slow path says what is wrong
+	}
+	return *at, true
+}
+
+// Update replaces the value by v, as Pile.Update does; the value may have been of another type.
+func (t *Typed[T]) Update(ptr PilePointer, v T) error {
+	return t.update(ptr, v, nil)
+}
+
+func (t *Typed[T]) update(ptr PilePointer, v T, since *uint64) error {
+	buf := t.p.scratchBuffer()
+	b, err := t.append(*buf, v)
+	if err != nil {
+		return err
+	}
+	err = t.p.update(ptr, b, uint16(t.codec.Code()), since)
+	t.p.keepBuffer(buf, b)
+	return err
+}
+
+// Modify replaces the value by what fn makes of it, as one step: no other Update or Modify comes
+// between. fn runs under no lock and may run again when one did come between; it may call back into
+// the pile. When fn returns an error, Modify returns it and changes nothing.
+func (t *Typed[T]) Modify(ptr PilePointer, fn func(T) (T, error)) error {
+	for {
+		since := t.p.version(ptr)
+		old, err := t.Get(ptr)
+		if err != nil {
+			return err
+		}
+		v, err := fn(old)
+		if err != nil {
+			return err
+		}
+		if err = t.update(ptr, v, &since); !errors.Is(err, errChanged) {
+			return err
+		}
+	}
+}
+
+// View calls fn with the value in place, for a T without pointers. It is read only and valid until fn
+// returns; as with Pile.View, fn may do anything, and what it returned is returned.
+func (t *Typed[T]) View(ptr PilePointer, fn func(v *T) error) error {
+	if !t.plain {
+		var v T
+		return fmt.Errorf("%w: %T has pointers, and cannot be viewed in place", ErrWrongType, v)
+	}
+	h, f, err := t.p.open(ptr)
+	if err != nil {
+		return err
+	}
+	defer t.p.letGo(h)
+	if have, want := f.word.Type(), uint16(t.codec.Code()); have != want {
+		_, name := t.p.kindOf(have)
+		return fmt.Errorf("%w: %v holds a %s, not a %s", ErrWrongType, ptr, name, t.p.opt.Types.TypeName(t.codec.Code()))
+	}
+	v, err := t.codec.ViewPlain(f.payload())
+	if err != nil {
+		return translate(err)
+	}
+	return fn(v)
+}
