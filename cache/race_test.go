@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
@@ -118,6 +119,11 @@ func stress(t *testing.T, po pile.Options, keys uint64) {
 				case 10:
 					if n%300 == 0 && g == 0 {
 						tab.Purge()
+					}
+					if n%200 == 0 && g == 1 {
+						if err := f.p.Check(context.Background()); err != nil {
+							t.Error(err)
+						}
 					}
 				default:
 					if v, ok := tab.Get(k); ok && stamped(k, v) != nil {
