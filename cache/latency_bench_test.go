@@ -59,9 +59,7 @@ func BenchmarkPutLatency(b *testing.B) {
 // BenchmarkCollection tells how long a full collection takes with all entries alive: the median of nine.
 func BenchmarkCollection(b *testing.B) {
 	n := benchEntries()
-	t := benchTable(b, cache.TableOptions[[16]byte, []byte]{})
-	fill(b, t, n, runtime.GOMAXPROCS(0), cache.PutOptions{})
-	for b.Loop() {
+	collect := func(what string) {
 		var times []time.Duration
 		for range 9 {
 			start := time.Now()
@@ -69,12 +67,18 @@ func BenchmarkCollection(b *testing.B) {
 			times = append(times, time.Since(start))
 		}
 		slices.Sort(times)
-		b.ReportMetric(float64(times[4].Microseconds())/1e3, "median-ms")
-		b.ReportMetric(float64(times[0].Microseconds())/1e3, "min-ms")
+		b.ReportMetric(float64(times[4].Microseconds())/1e3, what+"-median-ms")
+		b.ReportMetric(float64(times[0].Microseconds())/1e3, what+"-min-ms")
+	}
+	for b.Loop() {
+		collect("empty")
+		t := benchTable(b, cache.TableOptions[[16]byte, []byte]{})
+		fill(b, t, n, runtime.GOMAXPROCS(0), cache.PutOptions{})
+		collect("full")
 		b.ReportMetric(float64(n), "entries")
 		b.ReportMetric(0, "ns/op")
+		runtime.KeepAlive(t)
 	}
-	runtime.KeepAlive(t)
 }
 
 // BenchmarkSweeperIdle tells what share of a core the process takes in ten seconds with entries that
@@ -85,7 +89,7 @@ func BenchmarkSweeperIdle(b *testing.B) {
 	t := benchTable(b, o)
 	fill(b, t, benchEntries(), runtime.GOMAXPROCS(0), cache.PutOptions{})
 	runtime.GC()
-	time.Sleep(time.Second)
+	time.Sleep(5 * time.Second) // until segments are collapsed, and the collector is at rest
 	for b.Loop() {
 		cpu := cpuTime()
 		time.Sleep(10 * time.Second)
@@ -111,7 +115,10 @@ func BenchmarkBytes(b *testing.B) {
 				t := benchTable(b, to)
 				fill(b, t, n, runtime.GOMAXPROCS(0), o)
 				b.ReportMetric(float64(poolStats(t))/float64(n), "B/entry")
-				b.ReportMetric(t.Stats().LoadFactor, "load")
+				ts, ps := t.Stats(), t.Cache().Pile().Stats()
+				b.ReportMetric(ts.LoadFactor, "load")
+				b.ReportMetric(float64(ts.IndexBytes)/float64(n), "index-B/entry")
+				b.ReportMetric(float64(ps.FreeBytes)/float64(n), "free-B/entry")
 				b.ReportMetric(0, "ns/op")
 			}
 		})

@@ -67,7 +67,7 @@ type TableConfig struct {
 	// MinCapacity keeps the index from shrinking below room for that many entries.
 	MinCapacity int
 	// GrowthFactor, ShrinkFactor, LoadFactorLow and LoadFactorHigh are those of other caches: the
-	// index of this one grows in quarter steps at a load of 0.81, and shrinks below 0.37. They
+	// index of this one grows in quarter steps at a load of 0.84, and shrinks below 0.37. They
 	// are checked, and have no effect in this version.
 	GrowthFactor, ShrinkFactor, LoadFactorLow, LoadFactorHigh float64
 	// DetailedMetrics counts hits and misses, for 5 ns a read.
