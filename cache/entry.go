@@ -182,12 +182,17 @@ func (t *core) canExpire(f *found) bool {
 
 // expired reports whether the entry is expired now.
 func (t *core) expired(f *found) bool {
+	return t.canExpire(f) && t.expiredAt(f, t.clock.now())
+}
+
+// expiredAt reports whether the entry is expired at a millisecond of the cache's clock.
+func (t *core) expiredAt(f *found, now int64) bool {
 	if !t.canExpire(f) {
 		return false
 	}
 	l := f.life()
 	d := l.due(t.age)
-	return d != never && t.clock.now() >= d
+	return d != never && now >= d
 }
 
 // addSaturated adds two durations that are not negative.

@@ -108,6 +108,7 @@ func TestPutOnExpiredEntry(t *testing.T) {
 	var causes []Cause
 	o := TableOptions[string, string]{OnRemove: func(r Removal[string, string]) { causes = append(causes, r.Cause) }}
 	inBubble(t, o, func(t *testing.T, f *fixture, tab *Table[string, string]) {
+		f.sweeper.stop() // it would be due at the same moment
 		_, err := tab.PutWith("k", "old", PutOptions{MaxAge: 30 * time.Millisecond})
 		require.NoError(t, err)
 		time.Sleep(30 * time.Millisecond)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/bigpile/bigpile/pile"
 	"github.com/bigpile/bigpile/serializer"
 )
 
@@ -12,13 +13,16 @@ const batch = 64
 
 // lookupStep is one key of a batch between the steps of GetMany.
 type lookupStep struct {
-	at     place
-	word   segmentWord
+	at    place
+	word  segmentWord
+	guess cell        // the first cell in the home bucket whose filed bits fit
+	rec   pile.Record // of that
+
 	from   int // where its encoded key, later its value, lies in the scratch
 	to     int
 	code   uint16
 	state  stepState
-	loaded uint64 // only to make the processor load the line
+	loaded uint64 // only to make the processor load a line
 }
 
 type stepState uint8
@@ -124,8 +128,10 @@ func (t *Table[K, V]) lookupSome(s *scratch, keys []K) bool {
 	}
 	t.touchBuckets(s, len(keys))
 	t.touchEntries(s, len(keys))
+	t.touchKeys(s, len(keys))
+	now := t.clock.now()
 	for i := range keys {
-		t.copyStep(s, &s.steps[i])
+		t.copyStep(s, &s.steps[i], now)
 	}
 	return true
 }
@@ -165,23 +171,33 @@ func (t *core) touchEntries(s *scratch, n int) {
 		first := int(p.word.home(p.at.filed)) * bucketCells
 		for k := first; k < first+bucketCells; k++ {
 			if c := cell(lines.Load(k)); c.filed() == p.at.filed && c.isEntry() {
-				p.loaded = t.p.Record(c.location()).Meta()
+				p.guess, p.rec = c, t.p.Record(c.location())
 				break
 			}
 		}
 	}
 }
 
+// touchKeys loads the end of every entry, where its key is.
+func (t *core) touchKeys(s *scratch, n int) {
+	for i := range s.steps[:n] {
+		if p := &s.steps[i]; p.guess != 0 {
+			b := p.rec.Payload()
+			p.loaded = uint64(b[len(b)-1])
+		}
+	}
+}
+
 // copyStep looks a key up, now that everything is near, and copies its value.
-func (t *core) copyStep(s *scratch, p *lookupStep) {
+func (t *core) copyStep(s *scratch, p *lookupStep, now int64) {
 	key := s.keys[p.from:p.to]
 	p.from, p.to = len(s.values), len(s.values)
 	if p.state == isBad {
 		return
 	}
 	var f found
-	ok := t.lookup(&f, p.at, key)
-	if ok = ok && !t.expired(&f) && t.p.VerifyRecord(f.loc, f.rec) == nil; t.metrics != nil {
+	ok := p.guess != 0 && t.match(&f, p.guess.location(), key) || t.lookup(&f, p.at, key)
+	if ok = ok && !t.expiredAt(&f, now) && t.p.VerifyRecord(f.loc, f.rec) == nil; t.metrics != nil {
 		t.metrics.count(ok)
 	}
 	switch {

@@ -153,9 +153,9 @@ func (c *TableConfig) check(table string) error {
 	case c.DefaultMaxAge < Never:
 		return bad("DefaultMaxAge", c.DefaultMaxAge, "positive, 0 (default) or Never")
 	case c.InitialCapacity < 0 || c.InitialCapacity > capacityMax:
-		return bad("InitialCapacity", c.InitialCapacity, "from 0 to 2^40")
+		return bad("InitialCapacity", c.InitialCapacity, "from 0 to 2^30")
 	case c.MinCapacity < 0 || c.MinCapacity > capacityMax:
-		return bad("MinCapacity", c.MinCapacity, "from 0 to 2^40")
+		return bad("MinCapacity", c.MinCapacity, "from 0 to 2^30")
 	case c.Mode == Speculative:
 		return later("Mode", c.Mode)
 	case c.WhenFull == Evict:
@@ -166,7 +166,8 @@ func (c *TableConfig) check(table string) error {
 	return c.checkFactors(table)
 }
 
-const capacityMax = 1 << 40
+// capacityMax bounds what is asked for in advance; a table grows beyond it.
+const capacityMax = 1 << 30
 
 func (c *TableConfig) checkFactors(table string) error {
 	for _, f := range []struct {

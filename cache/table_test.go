@@ -330,7 +330,7 @@ func TestOptions(t *testing.T) {
 		"MaxBytes":        {TableConfig{MaxBytes: -2}, ErrOption},
 		"DefaultMaxAge":   {TableConfig{DefaultMaxAge: -time.Second}, ErrOption},
 		"InitialCapacity": {TableConfig{InitialCapacity: -1}, ErrOption},
-		"MinCapacity":     {TableConfig{MinCapacity: 1 << 41}, ErrOption},
+		"MinCapacity":     {TableConfig{MinCapacity: 1<<30 + 1}, ErrOption},
 		"Mode":            {TableConfig{Mode: 9}, ErrOption},
 		"WhenFull":        {TableConfig{WhenFull: 9}, ErrOption},
 		"GrowthFactor":    {TableConfig{GrowthFactor: math.NaN()}, ErrOption},
