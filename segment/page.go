@@ -127,7 +127,7 @@ func (s *Segment) EmptyPage(unit int) (n int, usable bool, err error) {
 // Locate returns the offset of the header word of a slot, and false unless the slot exists in an
 // open page. It does not look at the word.
 func (s *Segment) Locate(unit, slot uint32) (offset int, ok bool) {
-	if int(unit) >= len(s.pages) {
+	if unit >= uint32(len(s.pages)) {
 		return 0, false
 	}
 	d := s.Descriptor(int(unit))
@@ -135,7 +135,8 @@ func (s *Segment) Locate(unit, slot uint32) (offset int, ok bool) {
 	if d.Role() != Open || slot >= shape.Slots {
 		return 0, false
 	}
-	return int(unit)<<UnitShift + int(slot)*int(shape.SlotSize), true
+	offset = int(unit)<<UnitShift + int(slot)*int(shape.SlotSize)
+	return offset, offset+int(shape.SlotSize) <= s.mem.Len() // a broken descriptor may have put it outside (I2)
 }
 
 // Capacity returns the payload bytes that the slots of the page at unit hold.
