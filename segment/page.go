@@ -135,8 +135,8 @@ func (s *Segment) Locate(unit, slot uint32) (offset int, ok bool) {
 	if d.Role() != Open || slot >= shape.Slots {
 		return 0, false
 	}
-	offset = int(unit)<<UnitShift + int(slot)*int(shape.SlotSize)
-	return offset, offset+int(shape.SlotSize) <= s.mem.Len() // a broken descriptor may have put it outside (I2)
+	// A broken descriptor (I2) may claim more units than there are.
+	return int(unit)<<UnitShift + int(slot)*int(shape.SlotSize), int(unit)+int(shape.Units) <= len(s.pages)
 }
 
 // Capacity returns the payload bytes that the slots of the page at unit hold.
