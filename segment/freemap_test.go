@@ -169,6 +169,29 @@ func (m *freeModel) check(rt *rapid.T) {
 	}
 }
 
+// storeFunc is an observer.
+type storeFunc func(offset int, w uint64)
+
+func (f storeFunc) Stored(offset int, w uint64) { f(offset, w) }
+
+// TestFreeSlotIsFreeBeforeItIsAvailable: who takes a slot finds its header free (I26). The observer
+// looks at the moment of the store.
+func TestFreeSlotIsFreeBeforeItIsAvailable(t *testing.T) {
+	s := newSegment(t, heap(16))
+	page := openPage(t, s, 1)
+	slot, offset := publish(t, s, page, 4)
+	retire(s, offset)
+	seen := 0
+	s.Memory().Observe(storeFunc(func(at int, w uint64) {
+		seen++
+		require.Equal(t, []any{offset, segment.FreeWord(1)}, []any{at, segment.Word(w)})
+		require.False(t, s.Available(page, slot), "the slot may be taken already")
+	}))
+	s.FreeSlot(page, slot, offset)
+	require.Equal(t, 1, seen)
+	require.True(t, s.Available(page, slot))
+}
+
 // occupy publishes values in k slots that are spread over the page, and returns which.
 func occupy(t *testing.T, s *segment.Segment, page, slots, k int) map[uint32]bool {
 	live := map[uint32]bool{}

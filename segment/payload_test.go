@@ -14,6 +14,8 @@ func TestSum(t *testing.T) {
 	check := []byte("123456789")
 	require.Equal(t, uint32(0xe3069283), segment.Sum(0, 0, check), "the check value of CRC-32C")
 	require.Zero(t, segment.Sum(0, 0, nil))
+	require.Equal(t, uint32(0xaedb1e44), segment.Sum(segment.At(0xabcdef, 0x123), 0x456789, check))
+	require.Equal(t, uint32(0xfa53e0a8), segment.Sum(segment.At(1, 0), 0, nil))
 }
 
 // TestSumIsSeeded: the payload of another slot, or of another value in the same, does not verify.

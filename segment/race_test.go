@@ -60,7 +60,11 @@ func freeWhileClaiming(t *testing.T, goroutines, size int) {
 			fail("slot %d has two owners", slot)
 		}
 		offset := page*segment.UnitSize + int(slot)*size
-		g := m.Load(offset).Generation()
+		w := m.Load(offset)
+		if !w.Is(segment.Free) {
+			fail("I26: slot %d was claimed but holds %#x", slot, uint64(w))
+		}
+		g := w.Generation()
 		binary.LittleEndian.PutUint64(m.Room(offset, 8, false), uint64(slot)<<32|uint64(g))
 		m.Store(offset, segment.Header(segment.Value, 0, g, 0, 8))
 		published <- slot

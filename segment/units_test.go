@@ -157,6 +157,40 @@ func runUnitModel(t *rapid.T, units int) {
 	})
 }
 
+// TestTakenUnitsAreAdjacent: free units on both sides of a word of the unit map that has none, or none
+// after the first, are no run.
+func TestTakenUnitsAreAdjacent(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		free  []int
+		n     int
+		first int // -1: none
+	}{
+		{"rest of a word between", []int{10, 64}, 2, -1},
+		{"whole word between", []int{63, 128}, 2, -1},
+		{"start of a word between", []int{63, 66}, 2, -1},
+		{"over the end of a word", []int{10, 63, 64, 66}, 2, 63},
+		{"at the end", []int{0, 1, 197, 198, 199}, 3, 197},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newSegment(t, heap(200))
+			take(t, s, 200)
+			for _, unit := range c.free {
+				s.GiveUnits(unit, 1)
+			}
+			unit, ok := s.TakeUnits(c.n, false)
+			require.Equal(t, c.first >= 0, ok)
+			if ok {
+				require.Equal(t, c.first, unit)
+			}
+		})
+	}
+	s := newSegment(t, heap(200))
+	take(t, s, 200)
+	s.GiveUnits(61, 70)
+	require.Equal(t, 61, take(t, s, 70))
+}
+
 func TestNoteFull(t *testing.T) {
 	s := newSegment(t, heap(3))
 	require.False(t, s.NoteFull())
