@@ -134,7 +134,9 @@ func TestReadersAtClassChange(t *testing.T) {
 		free(t, s, page, slot)
 		s.ClosePage(page)
 		grace.Lock() // those inside have left
+		role := s.Descriptor(page).Role()
 		grace.Unlock()
+		require.Equal(t, segment.Closed, role)
 		_, _, err := s.EmptyPage(page)
 		require.NoError(t, err)
 		s.GiveUnits(page, 1)
