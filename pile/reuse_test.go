@@ -91,7 +91,7 @@ func TestOverwritingOneValueTakesNoMoreMemory(t *testing.T) {
 
 func TestPuttingAndDeletingOneValueTakesNoMoreMemory(t *testing.T) {
 	eachVariant(t, func(t *testing.T, p *pile.Pile) {
-		for i := range scaled(200_000) {
+		for i := range scaled(50_000) {
 			ptr, err := p.PutBytes(pattern(100, uint64(i)))
 			require.NoError(t, err)
 			require.NoError(t, p.Delete(ptr))
