@@ -2,7 +2,6 @@ package pile
 
 import (
 	"errors"
-
 	"github.com/bigpile/bigpile/segment"
 )
 
@@ -60,16 +59,13 @@ func (p *Pile) putSome(values [][]byte, dst []PilePointer) (n int, out []PilePoi
 	return n, dst, nil
 }
 
-// lookup is one entry of a batch between its steps.
-type lookup struct {
-	f   found
-	err error
-}
-
 // scratch is what one GetMany works with.
 type scratch struct {
-	lookups [getBatch]lookup
-	offsets [getBatch + 1]int
+	mems    [getBatch]*segment.Memory
+	at      [getBatch]int // offset of the header
+	words   [getBatch]segment.Word
+	errs    [getBatch]error
+	offsets [getBatch + 1]int // of the copies in bytes
 	bytes   []byte
 }
 
@@ -95,9 +91,9 @@ func (p *Pile) GetMany(ptrs []PilePointer, fn func(i int, b []byte, err error) b
 		}
 		for i := range some {
 			b := s.bytes[s.offsets[i]:s.offsets[i+1]:s.offsets[i+1]]
-			err := s.lookups[i].err
+			err := s.errs[i]
 			if err == errLong {
-				b, err = p.GetBytes(some[i])
+				b, err = p.appendBytes(nil, some[i], 0)
 			}
 			if err != nil {
 				b = nil
@@ -113,29 +109,60 @@ func (p *Pile) GetMany(ptrs []PilePointer, fn func(i int, b []byte, err error) b
 // errLong marks a value that is too long to be copied under the pin of a batch.
 var errLong = errors.New("pile: long value")
 
-// lookupSome copies the values of up to 64 handles. The loop that loads the headers comes first and
-// does nothing else, so that the processor has many of them in flight.
+// lookupSome copies the values of up to 64 handles. The headers are loaded in a loop of a few
+// instructions that does nothing else, so that the processor has many cache misses in flight.
 func (p *Pile) lookupSome(s *scratch, ptrs []PilePointer) error {
 	e, err := p.enter(uint64(len(ptrs)))
 	if err != nil {
 		return err
 	}
 	defer e.leave()
-	for i, ptr := range ptrs {
-		s.lookups[i].f, s.lookups[i].err = p.findRaw(ptr)
+	n := min(len(ptrs), getBatch)
+	for i, ptr := range ptrs[:n] {
+		s.mems[i], s.at[i] = p.locate(ptr)
 	}
-	s.bytes = s.bytes[:0]
-	for i := range ptrs {
-		s.offsets[i] = len(s.bytes)
-		k := &s.lookups[i]
-		switch {
-		case k.err != nil:
-		case k.f.word.Flags()&segment.Large != 0 || k.f.word.Length() > copyMax:
-			k.err = errLong
-		default:
-			s.bytes = append(s.bytes, k.f.payload()...)
+	for i := range n {
+		if s.mems[i] != nil {
+			s.words[i] = s.mems[i].Load(s.at[i])
 		}
 	}
-	s.offsets[len(ptrs)] = len(s.bytes)
+	s.bytes = s.bytes[:0]
+	for i, ptr := range ptrs[:n] {
+		s.offsets[i], s.errs[i] = len(s.bytes), nil
+		if s.mems[i] != nil && !p.opt.Checksums && s.words[i].IsShort(ptr.generation(p.salt), codeString) {
+			s.bytes = append(s.bytes, s.mems[i].Bytes(s.at[i]+headerSize, s.words[i].Length())...)
+			continue
+		}
+		s.errs[i] = p.lookupAny(s, ptr)
+	}
+	s.offsets[n] = len(s.bytes)
+	return nil
+}
+
+// locate finds the header that a handle names, nil when there is none.
+func (p *Pile) locate(ptr PilePointer) (mem *segment.Memory, offset int) {
+	l := ptr.location()
+	seg, unit := p.space.segment(l.Page())
+	if seg == nil || ptr>>63 != 0 {
+		return nil, 0
+	}
+	offset, ok := seg.Locate(unit, l.Slot())
+	if !ok {
+		return nil, 0
+	}
+	return seg.Memory(), offset
+}
+
+// lookupAny copies a value that is not short, or says what is wrong with its handle. The caller holds a
+// pin.
+func (p *Pile) lookupAny(s *scratch, ptr PilePointer) error {
+	f, err := p.findRaw(ptr)
+	switch {
+	case err != nil:
+		return err
+	case f.long():
+		return errLong
+	}
+	s.bytes = append(s.bytes, f.payload()...)
 	return nil
 }

@@ -133,3 +133,31 @@ func BenchmarkUpdate(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkPutRecycled puts into memory that was in use before: no page is taken from the system.
+func BenchmarkPutRecycled(b *testing.B) {
+	const n = 2 << 20
+	p, err := pile.New(pile.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer p.Close()
+	v := make([]byte, 32)
+	hs := make([]pile.PilePointer, 0, n)
+	b.ReportAllocs()
+	for b.Loop() {
+		if len(hs) == n {
+			b.StopTimer()
+			if _, err := p.DeleteMany(hs); err != nil {
+				b.Fatal(err)
+			}
+			hs = hs[:0]
+			b.StartTimer()
+		}
+		h, err := p.PutBytes(v)
+		if err != nil {
+			b.Fatal(err)
+		}
+		hs = append(hs, h)
+	}
+}

@@ -16,37 +16,48 @@ func (p *Pile) Check(ctx context.Context) error {
 	if p.closing.Load() {
 		return ErrClosed
 	}
-	p.freeze()
-	defer p.thaw()
+	if err := p.freeze(ctx); err != nil {
+		return err
+	}
+	defer p.unfreeze()
 	if p.closing.Load() {
 		return ErrClosed
 	}
-	c := checker{p: p, ctx: ctx, targets: make(map[segment.Location]int)}
+	c := checker{p: p, ctx: ctx, targets: make(map[segment.Location]int), held: p.held()}
 	c.run()
 	return errors.Join(c.errs...)
 }
 
-// freeze locks out everybody who changes a slot, a list or a free map, in the order of I32.
-func (p *Pile) freeze() {
-	for i := range p.updates {
-		p.updates[i].mu.Lock()
+// freeze keeps out everybody who changes a slot, a list, a free map or a counter: those who free, by
+// their lock; those who write under a pin, by the flag and a grace period; those who write under a
+// lane, by the lanes. A slot that is taken and not published yet is named by a hazard.
+func (p *Pile) freeze(ctx context.Context) error {
+	p.checking.Lock()
+	p.frees.Lock()
+	p.frozen.Store(true)
+	if err := p.grace.wait(ctx, p.grace.stamp()); err != nil {
+		p.frozen.Store(false)
+		p.frees.Unlock()
+		p.checking.Unlock()
+		return err
 	}
 	p.lockLanes()
 	for i := range p.centres {
 		p.centres[i].mu.Lock()
 	}
 	p.space.mu.Lock()
+	return nil
 }
 
-func (p *Pile) thaw() {
+func (p *Pile) unfreeze() {
 	p.space.mu.Unlock()
 	for i := range p.centres {
 		p.centres[i].mu.Unlock()
 	}
 	p.unlockLanes()
-	for i := range p.updates {
-		p.updates[i].mu.Unlock()
-	}
+	p.frozen.Store(false)
+	p.frees.Unlock()
+	p.checking.Unlock()
 }
 
 // problemsMax bounds the problems that Check collects.
@@ -59,8 +70,8 @@ type checker struct {
 
 	claims  map[segment.Location]uint64 // first slot of a claim → its slots
 	targets map[segment.Location]int    // targets → links that name them
+	held    map[segment.Location]bool   // what hazards name
 	seen    counts
-	pending int // slots that are taken and not published: at most one a hazard or pin
 }
 
 func (c *checker) fail(err error) {
@@ -126,6 +137,7 @@ func (c *checker) page(seg *segment.Segment, unit int, d segment.Descriptor) {
 		c.slot(seg, l, s, available || claimed)
 		return true
 	})
+	c.seen.retired -= int64(seg.WornSlots(unit)) // they stay retired, and are not waited for
 	place := seg.Page(unit).Place.Load()
 	if d.Class() != segment.ClassRun && free > 0 && place != owned && place != partial {
 		c.fail(fmt.Errorf("I27: page %d has %d free slots and is listed nowhere", number, free))
@@ -141,8 +153,8 @@ func (c *checker) slot(seg *segment.Segment, l segment.Location, s segment.Slot,
 		c.seen.links++
 		c.sum(w.Target(), l, w.Generation())
 	case w.Is(segment.Free):
-		if !available {
-			c.pending++
+		if !available && !c.held[l] {
+			c.fail(fmt.Errorf("I26: page %d slot %d is taken and nobody is about to publish it", l.Page(), l.Slot()))
 		}
 		c.poisoned(seg, s)
 	case available:
@@ -200,8 +212,8 @@ func (c *checker) links() {
 			c.fail(fmt.Errorf("I17: a link names page %d slot %d, which is no target", l.Page(), l.Slot()))
 		case n > 1:
 			c.fail(fmt.Errorf("I17: %d links name page %d slot %d", n, l.Page(), l.Slot()))
-		case n == 0:
-			c.pending++ // an update is about to link to it
+		case n == 0 && !c.held[l]:
+			c.fail(fmt.Errorf("I17: no link names page %d slot %d, and no update is about to", l.Page(), l.Slot()))
 		}
 	}
 }
@@ -226,7 +238,7 @@ func (c *checker) lists() {
 	}
 }
 
-// accounts checks limits (I29), and counters (I30) unless a call is in progress.
+// accounts checks limits (I29) and counters (I30).
 func (c *checker) accounts() {
 	var bytes int64
 	for _, seg := range c.p.space.segments() {
@@ -235,15 +247,11 @@ func (c *checker) accounts() {
 			c.fail(fmt.Errorf("I29: segment %d has %d bytes committed of %d", seg.First()>>c.p.space.shift, n, seg.Memory().Len()))
 		}
 	}
+	for _, seg := range c.p.space.leaving {
+		bytes += int64(seg.Memory().Len())
+	}
 	if bytes != c.p.space.bytes || c.p.opt.MaxMemory > 0 && bytes > c.p.opt.MaxMemory {
 		c.fail(fmt.Errorf("I29: segments have %d bytes, counted %d, MaxMemory %d", bytes, c.p.space.bytes, c.p.opt.MaxMemory))
-	}
-	busy := c.p.hazards.count() > 0 || !c.p.epochs.empty(0) || !c.p.epochs.empty(1)
-	if busy {
-		return
-	}
-	if c.pending > 0 {
-		c.fail(fmt.Errorf("I26: %d slots are taken and nobody is about to publish them", c.pending))
 	}
 	var have counts
 	for i := range c.p.lanes {

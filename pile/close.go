@@ -20,6 +20,7 @@ func (p *Pile) Close() error {
 	p.unlockLanes()
 	_ = p.grace.wait(context.Background(), p.grace.stamp()) // the background context does not end
 	p.tasks.Wait()
+	p.writeNotes()
 	p.quiesced.Store(true)
 	p.tryFinish()
 	if err := p.firstErr.Load(); err != nil {

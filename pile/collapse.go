@@ -17,13 +17,14 @@ func (p *Pile) considerCollapse(seg *segment.Segment) {
 	if p.opt.HugePages != HugeAuto || p.opt.Backing != Anonymous || !seg.NoteFull() || p.closing.Load() {
 		return
 	}
-	p.tasks.Go(func() { p.collapse(seg) })
+	size := seg.Memory().Len()
+	p.tasks.Go(func() { p.collapse(seg, size) })
 }
 
 // collapse works in steps of one huge page, the least there is, and rests between them for as long
 // as they took, so that it takes at most half of one core.
-func (p *Pile) collapse(seg *segment.Segment) {
-	for at := 0; at+hugePage <= seg.Memory().Len(); at += hugePage {
+func (p *Pile) collapse(seg *segment.Segment, size int) {
+	for at := 0; at+hugePage <= size; at += hugePage {
 		start := time.Now()
 		if !p.collapseStep(seg, at) {
 			return

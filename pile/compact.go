@@ -2,6 +2,7 @@ package pile
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/bigpile/bigpile/segment"
@@ -29,6 +30,9 @@ func (p *Pile) Purge() error {
 // segments. Values do not move, so moved is not called. It returns the bytes given back. Readers and
 // writers go on. When ctx is done it stops; everything stays valid.
 func (p *Pile) Compact(ctx context.Context, moved func(old, new PilePointer)) (int64, error) {
+	p.callbacks.Add(1) // what it unmaps itself is unmapped before Done
+	defer p.callbackDone()
+	defer p.writeNotes()
 	if err := p.settleDown(ctx); err != nil {
 		return 0, err
 	}
@@ -97,11 +101,14 @@ func (p *Pile) releaseSegments(ctx context.Context) (freed int64, err error) {
 	if err := p.grace.wait(context.WithoutCancel(ctx), p.grace.stamp()); err != nil {
 		return 0, err
 	}
+	var errs []error
 	for _, seg := range gone {
-		freed += int64(seg.CommittedUnits()) * segment.UnitSize
-		if err := seg.Release(); err != nil {
-			return freed, fmt.Errorf("pile: compact: %w", err)
-		}
+		n, err := p.space.release(seg)
+		freed += n
+		errs = append(errs, err)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return freed, fmt.Errorf("pile: compact: %w", err)
 	}
 	return freed, nil
 }

@@ -2,6 +2,7 @@ package pile
 
 import (
 	"fmt"
+	"log/slog"
 
 	"github.com/bigpile/bigpile/segment"
 )
@@ -33,7 +34,7 @@ func (p *Pile) unguard(l segment.Location) {
 	n := int(l.Slot())
 	if err := seg.Memory().Protect(unit*segment.UnitSize, n*segment.UnitSize, false); err != nil {
 		// The units stay out of use; everything else goes on.
-		p.opt.Logger.Error("pile: debug: unprotect", "error", err)
+		p.space.notes.note(slog.LevelError, "pile: debug: unprotect", "error", err)
 		return
 	}
 	p.space.give(seg, unit, n)

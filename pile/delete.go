@@ -19,18 +19,17 @@ func (p *Pile) Delete(ptr PilePointer) error {
 
 // delete removes the value and returns the lane that retired it, which may have to be drained.
 func (p *Pile) delete(ptr PilePointer) (*lane, error) {
+	e, err := p.enterWrite()
+	if err != nil {
+		return nil, err
+	}
+	defer e.leave()
 	for {
-		e, err := p.enter(0)
-		if err != nil {
-			return nil, err
-		}
 		seg, offset, w, err := p.head(ptr)
 		if err != nil {
-			e.leave()
 			return nil, err
 		}
 		if w.IsLink() {
-			e.leave()
 			if l, err := p.deleteLinked(ptr); l != nil || err != nil {
 				return l, err
 			}
@@ -38,25 +37,20 @@ func (p *Pile) delete(ptr PilePointer) (*lane, error) {
 		}
 		mem := seg.Memory()
 		n := mem.PayloadLen(offset, w)
+		yield()
 		if mem.CompareAndSwap(offset, w, w.WithState(segment.Retired)) {
-			l := p.retire(counts{objects: -1, deletes: 1, bytes: -int64(n)}, uint64(ptr.location()))
-			e.leave()
-			return l, nil
+			yield() // gone, not queued
+			return p.retire(counts{objects: -1, deletes: 1, bytes: -int64(n)}, uint64(ptr.location())), nil
 		}
-		e.leave() // somebody updated or deleted it: look again
+		// Somebody updated or deleted it: look again.
 	}
 }
 
 // deleteLinked removes a value whose slot is a link. It returns nil and no error when it is a link
-// no more.
+// no more. The caller holds a pin.
 func (p *Pile) deleteLinked(ptr PilePointer) (*lane, error) {
 	u := p.lockUpdates(ptr.location())
 	defer u.unlock()
-	e, err := p.enter(0)
-	if err != nil {
-		return nil, err
-	}
-	defer e.leave()
 	seg, offset, w, err := p.head(ptr)
 	if err != nil || !w.IsLink() {
 		return nil, err
@@ -66,6 +60,7 @@ func (p *Pile) deleteLinked(ptr PilePointer) (*lane, error) {
 	if !seg.Memory().CompareAndSwap(offset, w, gone) {
 		panic("pile: I32: a link changed under its update stripe")
 	}
+	yield() // the target is no longer linked, not retired
 	n := t.mem.PayloadLen(t.offset, t.word)
 	t.mem.Store(t.offset, t.word.WithState(segment.Retired))
 	d := counts{objects: -1, deletes: 1, links: -1, bytes: -int64(n)}

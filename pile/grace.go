@@ -58,7 +58,9 @@ func (g *grace) advance(want uint64) {
 			if !g.epochs.empty(g.epochs.parity.Load() + 1) {
 				return
 			}
+			yield()
 			g.epochs.parity.Add(1)
+			yield()
 			g.phase = waitOld
 		case waitOld:
 			if !g.epochs.empty(g.epochs.parity.Load() + 1) {

@@ -63,14 +63,23 @@ func (c *counts) add(d counts) {
 // anyLane returns a lane, locked, if possible one that nobody else wants. Close sets closing and then
 // locks every lane once: whoever finds closing unset while it holds a lane is waited for.
 func (p *Pile) anyLane() *lane {
-	start := hint()
+	i := hint()
+	l := &p.lanes[i&uint32(len(p.lanes)-1)]
+	if l.mu.TryLock() {
+		return l
+	}
+	return p.otherLane(i)
+}
+
+// otherLane tries the lanes after the i-th, and waits for that one when all are locked.
+func (p *Pile) otherLane(i uint32) *lane {
 	n := uint32(len(p.lanes))
-	for i := range n {
-		if l := &p.lanes[(start+i)%n]; l.mu.TryLock() {
+	for k := range n - 1 {
+		if l := &p.lanes[(i+k+1)&(n-1)]; l.mu.TryLock() {
 			return l
 		}
 	}
-	l := &p.lanes[start%n]
+	l := &p.lanes[i&(n-1)]
 	l.mu.Lock()
 	return l
 }
@@ -183,7 +192,7 @@ func (p *Pile) newPage(c segment.Class, place uint32) (*segment.Segment, int, er
 	}
 	seg, unit := p.space.must(page)
 	if err := seg.Commit(unit, n); err != nil {
-		p.space.give(seg, unit, n)
+		p.space.giveCold(seg, unit, n)
 		return nil, 0, fmt.Errorf("%w: %w", errNoRoom, err)
 	}
 	seg.Page(unit).Place.Store(place)

@@ -2,6 +2,7 @@ package pile
 
 import (
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"runtime"
 	"sync"
@@ -14,29 +15,35 @@ import (
 // All methods may be called from any number of goroutines at the same time, also from inside
 // callbacks. See docs/CONCURRENCY.md for what that guarantees.
 type Pile struct {
-	opt  Options
-	salt uint32
-	geo  *segment.Geometry
+	// Read by every call, hardly ever written: nothing that is written often may be near.
+	opt     Options
+	salt    uint32
+	geo     *segment.Geometry
+	space   *space      // no reference back: it must be reachable when the pile is not
+	lanes   []lane      // a power of two
+	closing atomic.Bool // new calls are refused
+	frozen  atomic.Bool // writers wait: Check is looking
 
-	space   *space // no reference back: it must be reachable when the pile is not
+	quiesced atomic.Bool // no pin will ever be taken again
+	done     chan struct{}
+	cleanup  runtime.Cleanup
+	_        [128]byte
+
 	epochs  epochs
-	grace   grace
 	hazards hazards
-	lanes   []lane
-	turn    atomic.Uint32 // the lane that is drained next although nobody used it
 	centres [segment.ClassCount]centre
 	updates [updateStripes]updateStripe
 
-	room      sync.Mutex // one goroutine at a time makes room
-	scratches sync.Pool  // *scratch
+	grace     grace
+	turn      atomic.Uint32 // the lane that is drained next although nobody used it
+	checking  sync.RWMutex  // held by Check; writers that found frozen set wait for it
+	frees     sync.RWMutex  // held shared from taking a batch of retired slots to having freed them
+	room      sync.Mutex    // one goroutine at a time makes room
+	scratches sync.Pool     // *scratch
 
-	closing   atomic.Bool // new calls are refused
-	quiesced  atomic.Bool // no pin will ever be taken again
 	finish    sync.Once
-	done      chan struct{}
-	callbacks atomic.Int64   // iterations in progress
-	tasks     sync.WaitGroup // background goroutines
-	cleanup   runtime.Cleanup
+	callbacks atomic.Int64          // iterations in progress
+	tasks     sync.WaitGroup        // background goroutines
 	firstErr  atomic.Pointer[error] // of unmapping
 }
 
@@ -57,14 +64,14 @@ func New(o Options) (*Pile, error) {
 		return nil, err
 	}
 	p := &Pile{
-		opt:    o,
-		salt:   uint32(rand.Uint64()) & segment.GenerationMax,
-		geo:    s.geo,
-		space:  s,
-		epochs: newEpochs(),
-		lanes:  make([]lane, laneCount(o)),
-		done:   make(chan struct{}),
+		opt:   o,
+		salt:  uint32(rand.Uint64()) & segment.GenerationMax,
+		geo:   s.geo,
+		space: s,
+		lanes: make([]lane, laneCount(o)),
+		done:  make(chan struct{}),
 	}
+	p.epochs.init()
 	p.grace.epochs = &p.epochs
 	p.cleanup = runtime.AddCleanup(p, forgotten.unmap, forgotten{s, p.done})
 	return p, nil
@@ -85,14 +92,14 @@ func (f forgotten) unmap() {
 	close(f.done)
 }
 
-// laneCount returns four lanes a P, so that a writer finds one free although others were preempted
+// laneCount returns four lanes a P, rounded down to a power of two, so that a writer finds one free although others were preempted
 // while they held theirs; fewer when MaxMemory is so small that the pages of idle lanes would count.
 func laneCount(o Options) int {
 	n := 4 * runtime.GOMAXPROCS(0)
 	if o.MaxMemory > 0 {
 		n = min(n, int(max(1, o.MaxMemory/(4<<20))))
 	}
-	return n
+	return 1 << (bits.Len(uint(n)) - 1)
 }
 
 // MaxValueSize returns the bytes of the largest value: a segment less 64 KiB and a header.
@@ -106,6 +113,21 @@ func (p *Pile) enter(reads uint64) (pin, error) {
 		return pin{}, ErrClosed
 	}
 	return e, nil
+}
+
+// enterWrite is enter for a call that will change headers or descriptors. Nothing is locked yet: while
+// Check is looking it waits. Everything that belongs together, up to the counters, is done under one
+// such pin, so that Check finds it done or not begun.
+func (p *Pile) enterWrite() (pin, error) {
+	for {
+		e, err := p.enter(0)
+		if err != nil || !p.frozen.Load() {
+			return e, err
+		}
+		e.leave()
+		p.checking.RLock() // until Check has ended
+		p.checking.RUnlock()
+	}
 }
 
 // found is where the payload of a value is. It is valid under the pin it was found under.
@@ -133,6 +155,7 @@ func (p *Pile) head(ptr PilePointer) (seg *segment.Segment, offset int, w segmen
 	if !ok {
 		return nil, 0, 0, p.bad(ptr)
 	}
+	yield() // the page may be closed now
 	w = seg.Memory().Load(offset)
 	if w.Generation() != ptr.generation(p.salt) || !w.IsLink() && !w.Is(segment.Value) || w.Flags()&segment.InTable != 0 && !w.IsLink() {
 		return nil, 0, 0, p.bad(ptr)
@@ -151,6 +174,7 @@ func (p *Pile) find(ptr PilePointer) (f found, err error) {
 		if !w.IsLink() {
 			return found{seg, seg.Memory(), offset, w, l, l}, nil
 		}
+		yield() // the link may be replaced now
 		if f, ok := p.target(w.Target()); ok {
 			f.head = l
 			return f, nil

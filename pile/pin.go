@@ -31,24 +31,34 @@ const (
 
 type pin struct{ count *atomic.Uint64 }
 
-// epochs holds the stripes of a pile.
+// epochs holds the stripes of a pile. It is part of the Pile, not behind a pointer, so that a pin points
+// into the Pile and keeps it from being collected, and unmapped, before the pin is left.
 type epochs struct {
 	parity  atomic.Uint32
-	stripes []stripe // a power of two
+	mask    uint32 // stripes in use less one
+	_       [128 - 8]byte
+	stripes [stripesMax]stripe
 }
 
-func newEpochs() epochs {
-	n := 64
-	for n < 16*runtime.GOMAXPROCS(0) {
+const (
+	stripesMin = 64
+	stripesMax = 512
+)
+
+// init uses 16 stripes a P, so that two goroutines that run at the same time rarely share one.
+func (e *epochs) init() {
+	n := uint32(stripesMin)
+	for n < stripesMax && n < uint32(16*runtime.GOMAXPROCS(0)) {
 		n *= 2
 	}
-	return epochs{stripes: make([]stripe, n)}
+	e.mask = n - 1
 }
 
 // enter takes a pin and counts reads.
 func (e *epochs) enter(reads uint64) pin {
-	s := &e.stripes[hint()&uint32(len(e.stripes)-1)]
+	s := &e.stripes[hint()&e.mask&(stripesMax-1)]
 	c := &s.counts[e.parity.Load()&1]
+	yield() // the parity may change now
 	c.Add(onePin + reads*oneRead)
 	return pin{c}
 }
@@ -58,7 +68,7 @@ func (p pin) leave() { p.count.Add(^uint64(0)) }
 
 // empty reports whether nobody holds a pin of that parity, each stripe looked at once.
 func (e *epochs) empty(parity uint32) bool {
-	for i := range e.stripes {
+	for i := range e.mask + 1 {
 		if e.stripes[i].counts[parity&1].Load()&pinsMask != 0 {
 			return false
 		}
@@ -68,7 +78,7 @@ func (e *epochs) empty(parity uint32) bool {
 
 // reads returns how many reads were counted.
 func (e *epochs) reads() (n uint64) {
-	for i := range e.stripes {
+	for i := range e.mask + 1 {
 		n += e.stripes[i].counts[0].Load()>>pinBits + e.stripes[i].counts[1].Load()>>pinBits
 	}
 	return n

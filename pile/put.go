@@ -77,9 +77,11 @@ func (p *Pile) put(b []byte, typ uint16) (PilePointer, error) {
 func (p *Pile) putClaim(l *lane, cl *claim, b []byte, typ uint16) PilePointer {
 	at, offset := cl.take()
 	generation := cl.mem.Load(offset).Generation()
-	copy(cl.mem.Bytes(offset+headerSize, len(b)), b)
-	if p.opt.Checksums {
-		cl.seg.SetSum(cl.unit, at.Slot(), offset, segment.Sum(at, generation, b))
+	room := cl.mem.Bytes(offset+headerSize, len(b))
+	copy(room, b)
+	yield()              // filled, not published
+	if p.opt.Checksums { // of the copy: what is passed to crc32 escapes, and b must not
+		cl.seg.SetSum(cl.unit, at.Slot(), offset, segment.Sum(at, generation, room))
 	}
 	cl.mem.Store(offset, segment.Header(segment.Value, 0, generation, typ, len(b)))
 	l.counts.puts++
@@ -100,62 +102,102 @@ type request struct {
 	ownerGeneration uint32
 }
 
-// putSlot stores b outside the lanes: large values, reserved room, and when lanes found no room.
+// putSlot stores b on the slow path: large values, reserved room, and when lanes found no room.
 func (p *Pile) putSlot(b []byte, r request) (PilePointer, error) {
-	at, generation, err := p.store(b, r)
+	s, err := p.store(b, r)
 	if err != nil {
 		return 0, err
 	}
-	l := p.anyLane()
-	l.counts.add(counts{objects: 1, puts: 1, bytes: int64(len(b))})
-	l.mu.Unlock()
-	return pack(at, generation, p.salt), nil
+	p.letGo(s.hold)
+	return pack(s.at, s.generation, p.salt), nil
 }
 
-// store takes a slot, fills it and publishes it in the state that r asks for.
-func (p *Pile) store(b []byte, r request) (segment.Location, uint32, error) {
+// stored is a value that has been published in its slot. hold names the slot until it is let go.
+type stored struct {
+	at         segment.Location
+	generation uint32
+	hold       *hazard
+}
+
+// store takes a slot, fills it and publishes it in the state that r asks for. The caller lets the
+// slot go.
+func (p *Pile) store(b []byte, r request) (stored, error) {
 	if len(b) > p.MaxValueSize() {
-		return 0, 0, p.tooLarge(len(b))
+		return stored{}, p.tooLarge(len(b))
 	}
 	if r.room <= laneSlotMax-headerSize {
-		at, generation, err := p.storeInLane(b, r)
+		s, err := p.storeInLane(b, r)
 		if err != errNoRoom {
-			return at, generation, err
+			return s, err
 		}
 	}
 	return p.storeHeld(b, r)
 }
 
+// counts is what the counters move by when b is published.
+func (r *request) counts(b []byte) counts {
+	if r.state == segment.Target {
+		return counts{bytes: int64(len(b))}
+	}
+	return counts{objects: 1, puts: 1, bytes: int64(len(b))}
+}
+
 // storeInLane fills a slot of a lane's claim.
-func (p *Pile) storeInLane(b []byte, r request) (segment.Location, uint32, error) {
+func (p *Pile) storeInLane(b []byte, r request) (stored, error) {
 	c := segment.ClassFor(r.room + headerSize)
 	l, err := p.replenish(p.anyLane(), c)
 	if err != nil {
-		return 0, 0, err
+		return stored{}, err
 	}
 	defer l.mu.Unlock()
 	cl := &l.claims[c]
 	at, offset := cl.take()
-	return at, p.fill(slot{at, cl.seg, cl.unit, offset}, cl.seg.Descriptor(cl.unit), b, r), nil
+	s := slot{at, cl.seg, cl.unit, offset}
+	h := p.hazards.hold(at)
+	w := p.fill(s, cl.seg.Descriptor(cl.unit), b, r)
+	cl.mem.Store(offset, w)
+	l.counts.add(r.counts(b))
+	return stored{at, w.Generation(), h}, nil
 }
 
-// storeHeld fills a slot that a hazard holds meanwhile, so that Close does not unmap it, and no pin is
-// held over a long copy.
-func (p *Pile) storeHeld(b []byte, r request) (segment.Location, uint32, error) {
+// storeHeld fills a slot under a hazard alone, so that Close does not unmap it, and neither pin nor
+// lane is held over a long copy.
+func (p *Pile) storeHeld(b []byte, r request) (stored, error) {
 	s, h, err := p.holdSlot(r.room)
 	if err != nil {
-		return 0, 0, err
+		return stored{}, err
 	}
-	defer p.letGo(h)
 	d := s.seg.Descriptor(s.unit)
-	if d.Class() == segment.ClassRun {
-		if err := s.seg.Commit(s.unit, d.Length()); err != nil {
-			s.seg.ClosePage(s.unit)
-			p.retire(counts{}, retirePage|uint64(s.location))
-			return 0, 0, fmt.Errorf("%w: %w", ErrOutOfSpace, err)
-		}
+	var w segment.Word
+	if err = p.commitRun(s, d); err == nil {
+		w = p.fill(s, d, b, r)
 	}
-	return s.location, p.fill(s, d, b, r), nil
+	e, closed := p.enterWrite()
+	if closed != nil {
+		p.letGo(h)
+		return stored{}, closed
+	}
+	defer e.leave()
+	if err != nil {
+		s.seg.ClosePage(s.unit)
+		p.retire(counts{}, retirePage|uint64(s.location))
+		h.release()
+		return stored{}, fmt.Errorf("%w: %w", ErrOutOfSpace, err)
+	}
+	s.seg.Memory().Store(s.offset, w)
+	l := p.anyLane()
+	l.counts.add(r.counts(b))
+	l.mu.Unlock()
+	return stored{s.location, w.Generation(), h}, nil
+}
+
+// commitRun makes a run resident, outside of all locks: it may be long. Pages were made resident when
+// they were opened.
+func (p *Pile) commitRun(s slot, d segment.Descriptor) error {
+	if d.Class() != segment.ClassRun {
+		return nil
+	}
+	return s.seg.Commit(s.unit, d.Length())
 }
 
 // holdSlot takes a slot, making room if need be, and publishes a hazard for it.
@@ -167,19 +209,11 @@ func (p *Pile) holdSlot(n int) (s slot, h *hazard, err error) {
 	if s, h, err = p.tryHoldSlot(n, true); !errors.Is(err, errNoRoom) {
 		return s, h, err
 	}
-	if s, err = p.makeRoom(n); err != nil {
-		return s, nil, err
-	}
-	e, err := p.enter(0)
-	if err != nil {
-		return s, nil, err
-	}
-	defer e.leave()
-	return s, p.hazards.hold(s.location), nil
+	return p.makeRoom(n)
 }
 
 func (p *Pile) tryHoldSlot(n int, grow bool) (s slot, h *hazard, err error) {
-	e, err := p.enter(0)
+	e, err := p.enterWrite()
 	if err != nil {
 		return s, nil, err
 	}
@@ -190,8 +224,8 @@ func (p *Pile) tryHoldSlot(n int, grow bool) (s slot, h *hazard, err error) {
 	return s, p.hazards.hold(s.location), nil
 }
 
-// fill copies b into the slot and publishes the header; it returns the generation.
-func (p *Pile) fill(s slot, d segment.Descriptor, b []byte, r request) uint32 {
+// fill copies b into the slot and returns the header to publish.
+func (p *Pile) fill(s slot, d segment.Descriptor, b []byte, r request) segment.Word {
 	mem := s.seg.Memory()
 	w := mem.Load(s.offset)
 	if !w.Is(segment.Free) {
@@ -203,14 +237,15 @@ func (p *Pile) fill(s slot, d segment.Descriptor, b []byte, r request) uint32 {
 		mem.SetRunLength(s.offset, len(b))
 		length, flags = d.Length(), flags|segment.Large
 	}
-	copy(mem.Room(s.offset, len(b), large), b)
+	room := mem.Room(s.offset, len(b), large)
+	copy(room, b)
+	yield()
 	if p.opt.Checksums {
 		owner, generation := s.location, w.Generation()
 		if r.state == segment.Target {
 			owner, generation = r.owner, r.ownerGeneration
 		}
-		s.seg.SetSum(s.unit, s.location.Slot(), s.offset, segment.Sum(owner, generation, b))
+		s.seg.SetSum(s.unit, s.location.Slot(), s.offset, segment.Sum(owner, generation, room))
 	}
-	mem.Store(s.offset, segment.Header(r.state, flags, w.Generation(), r.typ, length))
-	return w.Generation()
+	return segment.Header(r.state, flags, w.Generation(), r.typ, length)
 }

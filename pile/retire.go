@@ -2,6 +2,7 @@ package pile
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -78,8 +79,9 @@ func (l *lane) seal(stamp uint64) {
 // allow without waiting: so lanes that nobody uses any more are drained too, while anybody deletes.
 // The caller holds neither pin nor lock.
 func (p *Pile) drain(l *lane) {
+	defer p.writeNotes()
 	p.drainLane(l)
-	next := &p.lanes[p.turn.Add(1)%uint32(len(p.lanes))]
+	next := &p.lanes[p.turn.Add(1)&uint32(len(p.lanes)-1)]
 	if next != l && next.waiting.Load() {
 		next.mu.Lock()
 		next.seal(p.grace.stamp())
@@ -89,23 +91,35 @@ func (p *Pile) drain(l *lane) {
 }
 
 func (p *Pile) drainLane(l *lane) {
-	for {
-		l.mu.Lock()
-		if len(l.sealed) == 0 {
-			l.mu.Unlock()
-			return
-		}
-		b := l.sealed[0]
-		if p.grace.advance(b.stamp); !p.grace.passed(b.stamp) {
-			l.mu.Unlock()
-			return
-		}
-		l.sealed = slices.Delete(l.sealed, 0, 1)
-		l.due.Store(len(l.sealed) > 0)
-		l.waiting.Store(len(l.sealed) > 0 || len(l.retired.entries) > 0)
-		l.mu.Unlock()
+	for p.drainBatch(l) {
+	}
+}
+
+// drainBatch frees the oldest batch of the lane, if its grace period has passed.
+func (p *Pile) drainBatch(l *lane) bool {
+	p.frees.RLock()
+	defer p.frees.RUnlock()
+	b, ok := p.popBatch(l)
+	if ok {
 		p.free(b.entries)
 	}
+	return ok
+}
+
+func (p *Pile) popBatch(l *lane) (b batch, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.sealed) == 0 {
+		return b, false
+	}
+	b = l.sealed[0]
+	if p.grace.advance(b.stamp); !p.grace.passed(b.stamp) {
+		return b, false
+	}
+	l.sealed = slices.Delete(l.sealed, 0, 1)
+	l.due.Store(len(l.sealed) > 0)
+	l.waiting.Store(len(l.sealed) > 0 || len(l.retired.entries) > 0)
+	return b, true
 }
 
 // idle reports whether nothing waits for a grace period.
@@ -135,21 +149,9 @@ func (p *Pile) drainNow() {
 // drainAll frees everything that was retired before the call, waiting for grace periods until ctx is
 // done. What a hazard names stays.
 func (p *Pile) drainAll(ctx context.Context) error {
-	var taken []uint64
-	stamp := uint64(0)
-	for i := range p.lanes {
-		l := &p.lanes[i]
-		l.mu.Lock()
-		l.seal(p.grace.stamp())
-		for _, b := range l.sealed {
-			taken = append(taken, b.entries...)
-			stamp = max(stamp, b.stamp)
-		}
-		l.sealed = nil
-		l.due.Store(false)
-		l.waiting.Store(false)
-		l.mu.Unlock()
-	}
+	p.frees.RLock()
+	defer p.frees.RUnlock()
+	taken, stamp := p.takeRetired()
 	if len(taken) == 0 {
 		return nil
 	}
@@ -165,6 +167,24 @@ func (p *Pile) drainAll(ctx context.Context) error {
 	return nil
 }
 
+// takeRetired takes everything that is retired out of the lanes, and the period that covers it.
+func (p *Pile) takeRetired() (taken []uint64, stamp uint64) {
+	for i := range p.lanes {
+		l := &p.lanes[i]
+		l.mu.Lock()
+		l.seal(p.grace.stamp())
+		for _, b := range l.sealed {
+			taken = append(taken, b.entries...)
+			stamp = max(stamp, b.stamp)
+		}
+		l.sealed = nil
+		l.due.Store(false)
+		l.waiting.Store(false)
+		l.mu.Unlock()
+	}
+	return taken, stamp
+}
+
 // roomWait bounds how long a Put that found no room waits for a grace period. A grace period waits for
 // library code only, so it takes this long only when the machine is so busy that a goroutine under a
 // pin is not run.
@@ -174,7 +194,7 @@ const roomWait = 5 * time.Second
 // that nothing is unmapped meanwhile; a pile that is closing forgets them.
 func (p *Pile) free(entries []uint64) {
 	for chunk := range slices.Chunk(entries, batchLen) {
-		e, err := p.enter(0)
+		e, err := p.enter(0) // not enterWrite: Check waits for the lock that the caller holds
 		if err != nil {
 			return
 		}
@@ -240,12 +260,14 @@ func (p *Pile) freeSlot(l segment.Location) {
 	if p.opt.Debug {
 		p.poison(seg, unit, offset)
 	}
+	yield()
 	n := seg.FreeSlot(unit, l.Slot(), offset)
+	yield() // free, its page not listed
 	if d.Class() == segment.ClassRun {
 		p.emptyPage(l.Page()) // it was closed when it was retired
 		return
 	}
-	if seg.Page(unit).Place.Load() == owned || n > 1 && n < int(shape.Slots) {
+	if seg.Page(unit).Place.Load() == owned || n != 1 && !seg.IsVacant(unit) {
 		return
 	}
 	if p.centres[d.Class()].relist(p.space, seg, unit) {
@@ -261,7 +283,7 @@ func (p *Pile) emptyPage(page uint32) {
 	case err != nil:
 		panic("pile: " + err.Error()) // a bug of ours: the page was closed because it was vacant
 	case !usable:
-		p.opt.Logger.Warn("pile: generations used up, units are out of use", "page", page, "units", n)
+		p.space.notes.note(slog.LevelWarn, "pile: generations used up, units are out of use", "page", page, "units", n)
 		p.space.lose(seg, unit, n)
 	case p.opt.Debug && p.guard(seg, unit, n):
 		p.retire(counts{}, retireGuard|uint64(segment.At(page, uint32(n))))

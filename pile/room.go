@@ -61,37 +61,46 @@ func (p *Pile) takeRun(n int, grow bool) (slot, error) {
 
 // makeRoom is called when a slot for n payload bytes was not to be had. It reclaims what can be
 // reclaimed and takes a slot before anybody else can (I29); ErrOutOfSpace means that there is none.
-func (p *Pile) makeRoom(n int) (slot, error) {
+func (p *Pile) makeRoom(n int) (slot, *hazard, error) {
 	p.room.Lock()
 	defer p.room.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), roomWait)
 	defer cancel()
-	// Twice: what the first round closes, the second has drained.
+	// Twice: what the first round closes, the second has drained. Debug guards it for a period more.
+	rounds := 2
+	if p.opt.Debug {
+		rounds = 3
+	}
+	p.frees.Lock() // who took a batch of retired slots before has freed them then
+	p.frees.Unlock()
 	var err error
-	for range 2 {
+	for range rounds {
 		waited := p.drainAll(ctx)
 		var s slot
-		if s, err = p.gather(n); !errors.Is(err, errNoRoom) {
-			return s, err
+		var h *hazard
+		if s, h, err = p.gather(n); !errors.Is(err, errNoRoom) {
+			return s, h, err
 		}
 		if waited != nil {
 			break
 		}
 	}
-	return slot{}, p.outOfSpace(n, err)
+	return slot{}, nil, p.outOfSpace(n, err)
 }
 
 // gather takes the pages of all lanes away, closes those that are vacant, and tries to take a slot
 // while no lane can take one.
-func (p *Pile) gather(n int) (s slot, err error) {
-	closed := p.gatherPages(func() { s, err = p.takeSlot(n, true) })
+func (p *Pile) gather(n int) (s slot, h *hazard, err error) {
+	err = ErrClosed
+	closed := p.gatherPages(func() {
+		if s, err = p.takeSlot(n, true); err == nil {
+			h = p.hazards.hold(s.location) // Close waits for the lanes, and then finds the hazard
+		}
+	})
 	for _, page := range closed {
 		p.retire(counts{}, retirePage|uint64(segment.At(page, 0)))
 	}
-	if p.closing.Load() {
-		return slot{}, ErrClosed
-	}
-	return s, err
+	return s, h, err
 }
 
 // gatherPages makes every page with a free slot listed and closes the vacant ones, whose numbers it

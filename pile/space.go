@@ -3,6 +3,7 @@ package pile
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/bits"
 	"sync"
 	"sync/atomic"
@@ -17,11 +18,14 @@ import (
 type space struct {
 	opt   Options
 	geo   *segment.Geometry
+	notes notes
 	shift uint // a page number has its segment in the bits above
 
 	table atomic.Pointer[[]*segment.Segment] // nil where a segment was released
+	_     [128]byte                          // readers load table: keep it off the line of mu
 
-	mu       sync.Mutex // guards all below, and the unit maps of the segments; I32: last
+	mu       sync.Mutex               // guards all below, and the unit maps of the segments; I32: last
+	leaving  map[int]*segment.Segment // out of the table, not unmapped yet: they count
 	descs    []*segment.Memory
 	bytes    int64 // of all segments
 	count    int   // segments
@@ -38,7 +42,7 @@ func newSpace(o Options) (*space, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pile: %w", err)
 	}
-	s := &space{opt: o, geo: geo, shift: uint(bits.Len(uint(geo.Units - 1)))}
+	s := &space{opt: o, geo: geo, leaving: make(map[int]*segment.Segment), shift: uint(bits.Len(uint(geo.Units - 1)))}
 	s.table.Store(new([]*segment.Segment))
 	s.newDescs = func(n int) (*segment.Memory, error) { return segment.NewMemory(segment.Heap, n) }
 	return s, nil
@@ -132,7 +136,7 @@ func (s *space) addSegment(n int) error {
 
 func (s *space) vacantNumber(t []*segment.Segment) int {
 	for i, seg := range t {
-		if seg == nil {
+		if seg == nil && s.leaving[i] == nil {
 			return i
 		}
 	}
@@ -157,7 +161,7 @@ func (s *space) mapSegment(i, size int) (*segment.Segment, error) {
 	}
 	if s.opt.HugePages == HugeAlways {
 		if err := mem.PreferHuge(); err != nil {
-			s.opt.Logger.Info("pile: huge pages are not available", "error", err)
+			s.notes.note(slog.LevelInfo, "pile: huge pages are not available", "error", err)
 		}
 	}
 	seg, err := segment.New(mem, s.descs[i], s.geo, uint32(i)<<s.shift)
@@ -175,6 +179,14 @@ func (s *space) give(seg *segment.Segment, unit, n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	seg.GiveUnits(unit, n)
+}
+
+// giveCold is give for units that could not be made resident.
+func (s *space) giveCold(seg *segment.Segment, unit, n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	seg.GiveUnits(unit, n)
+	seg.SetCold(unit, n)
 }
 
 // lose takes worn units out of use for good.
@@ -197,15 +209,28 @@ func (s *space) detach() (gone []*segment.Segment) {
 	for i, seg := range t {
 		if seg != nil && seg.AllEmpty() {
 			next[i] = nil
+			s.leaving[i] = seg
 			gone = append(gone, seg)
-			s.bytes -= int64(seg.Memory().Len())
-			s.count--
 		}
 	}
 	if len(gone) > 0 {
 		s.table.Store(&next)
 	}
 	return gone
+}
+
+// release unmaps a detached segment that no reader can see. Until then its number and its bytes are
+// not given to another one (I29).
+func (s *space) release(seg *segment.Segment) (freed int64, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	freed = int64(seg.CommittedUnits()) * segment.UnitSize
+	n := int64(seg.Memory().Len())
+	err = seg.Release()
+	s.bytes -= n
+	s.count--
+	delete(s.leaving, int(seg.First()>>s.shift))
+	return freed, err
 }
 
 // uncommit gives free committed units back to the system, a bounded step under the lock each time.

@@ -70,13 +70,13 @@ var errUnsettled = errors.New("pile: unsettled")
 // updateHome stores b in the slot of the handle itself, if that is a link whose target is settled
 // (I19) and b fits. It fails when the handle is stale.
 func (p *Pile) updateHome(ptr PilePointer, b []byte, typ uint16) (l *lane, done bool, err error) {
-	u := p.lockUpdates(ptr.location())
-	defer u.unlock()
-	e, err := p.enter(0)
+	e, err := p.enterWrite()
 	if err != nil {
 		return nil, false, err
 	}
 	defer e.leave()
+	u := p.lockUpdates(ptr.location())
+	defer u.unlock()
 	seg, offset, w, err := p.head(ptr)
 	if err != nil || !w.IsLink() {
 		return nil, false, err
@@ -107,10 +107,11 @@ func (p *Pile) fillHome(seg *segment.Segment, unit, offset int, ptr PilePointer,
 		mem.SetRunLength(offset, len(b))
 		length, flags = d.Length(), flags|segment.Large
 	}
-	copy(mem.Room(offset, len(b), large), b)
+	room := mem.Room(offset, len(b), large)
+	copy(room, b)
 	l, g := ptr.location(), w.Generation()
 	if p.opt.Checksums {
-		seg.SetSum(unit, l.Slot(), offset, segment.Sum(l, g, b))
+		seg.SetSum(unit, l.Slot(), offset, segment.Sum(l, g, room))
 	}
 	if !mem.CompareAndSwap(offset, w, segment.Header(segment.Value, flags, g, typ, length)) {
 		panic("pile: I32: a link changed under its update stripe")
@@ -119,54 +120,47 @@ func (p *Pile) fillHome(seg *segment.Segment, unit, offset int, ptr PilePointer,
 
 // updateLink stores b in a slot of its own and links to it.
 func (p *Pile) updateLink(ptr PilePointer, b []byte, typ uint16) (*lane, error) {
-	at, _, err := p.storeTarget(ptr, b, typ)
+	s, err := p.store(b, request{
+		state: segment.Target, typ: typ, room: len(b),
+		owner: ptr.location(), ownerGeneration: ptr.generation(p.salt),
+	})
 	if err != nil {
 		return nil, err
 	}
-	l, err := p.link(ptr, at, len(b))
+	defer p.letGo(s.hold) // Check takes a target without a link for lost, unless a hazard names it
+	l, err := p.link(ptr, s.at)
 	if err == nil {
 		return l, nil
 	}
 	// The handle went stale meanwhile: the new target was never seen by anybody.
-	e, closed := p.enter(0)
+	e, closed := p.enterWrite()
 	if closed != nil {
 		return nil, err
 	}
 	defer e.leave()
-	t, _ := p.target(at)
+	t, _ := p.target(s.at)
 	t.mem.Store(t.offset, t.word.WithState(segment.Retired))
-	return p.retire(counts{bytes: -int64(len(b))}, uint64(at)), err
-}
-
-func (p *Pile) storeTarget(ptr PilePointer, b []byte, typ uint16) (segment.Location, uint32, error) {
-	at, g, err := p.store(b, request{
-		state: segment.Target, typ: typ, room: len(b),
-		owner: ptr.location(), ownerGeneration: ptr.generation(p.salt),
-	})
-	if err == nil {
-		l := p.anyLane()
-		l.counts.bytes += int64(len(b))
-		l.mu.Unlock()
-	}
-	return at, g, err
+	return p.retire(counts{bytes: -int64(len(b))}, uint64(s.at)), err
 }
 
 // link makes the slot of the handle a link to the target at, in place of what it was.
-func (p *Pile) link(ptr PilePointer, at segment.Location, n int) (*lane, error) {
-	u := p.lockUpdates(ptr.location())
-	defer u.unlock()
-	e, err := p.enter(0)
+func (p *Pile) link(ptr PilePointer, at segment.Location) (*lane, error) {
+	e, err := p.enterWrite()
 	if err != nil {
 		return nil, err
 	}
 	defer e.leave()
+	u := p.lockUpdates(ptr.location())
+	defer u.unlock()
 	for {
 		seg, offset, w, err := p.head(ptr)
 		if err != nil {
 			return nil, err
 		}
 		entry, d := p.replaced(ptr, seg, offset, w, at)
+		yield() // a Delete may come now
 		if seg.Memory().CompareAndSwap(offset, w, segment.Link(w.Generation(), at)) {
+			yield()
 			if w.IsLink() {
 				t := p.linked(w)
 				t.mem.Store(t.offset, t.word.WithState(segment.Retired))

@@ -74,20 +74,24 @@ func (s *Segment) Unclaim(unit int, first uint32, slots uint64) int {
 }
 
 // FreeSlot makes a retired slot free with the next generation (I10) and returns how many slots of
-// the page are free or worn now. A slot whose generations are used up stays retired (I13).
+// the page are free now. A slot whose generations are used up stays retired, and is worn (I13).
 func (s *Segment) FreeSlot(unit int, slot uint32, offset int) int {
 	p := &s.pages[unit]
 	g := s.mem.Load(offset).Generation() + 1
 	if g > GenerationMax {
-		return int(p.wornSlots.Add(1) + p.freeSlots.Load())
+		p.wornSlots.Add(1)
+		return int(p.freeSlots.Load())
 	}
 	s.mem.Store(offset, FreeWord(g))
 	s.freeMap(unit)[slot/64].Or(1 << (slot % 64))
-	return int(p.freeSlots.Add(1) + p.wornSlots.Load())
+	return int(p.freeSlots.Add(1))
 }
 
 // FreeSlots returns the free slots of the page, claimed ones not counted.
 func (s *Segment) FreeSlots(unit int) int { return int(s.pages[unit].freeSlots.Load()) }
+
+// WornSlots returns the slots of the page whose generations are used up.
+func (s *Segment) WornSlots(unit int) int { return int(s.pages[unit].wornSlots.Load()) }
 
 // IsVacant reports whether every slot of the page is free or worn, and none claimed.
 func (s *Segment) IsVacant(unit int) bool {

@@ -134,6 +134,9 @@ func (s *Segment) TakeUnits(n int, ready bool) (unit int, ok bool) {
 // committed.
 func (s *Segment) GiveUnits(unit, n int) { s.units.give(unit, n) }
 
+// SetCold notes that free units are not resident after all.
+func (s *Segment) SetCold(unit, n int) { s.units.setCommitted(unit, n, false) }
+
 // UncommitFree gives the committed units that are free back to the system, at most steps units in
 // one call, starting the search at unit from. It returns where to go on, -1 at the end, and the
 // bytes given back.

@@ -106,6 +106,16 @@ func (w Word) Generation() uint32 {
 // Type returns the type code in a header.
 func (w Word) Type() uint16 { return uint16(w >> typeShift) }
 
+// IsShort reports whether w is a value of that generation, at most 64 KiB long, neither large nor in a
+// table, of a type whose code is typeMax or below, where typeMax+1 is a power of two. Four tests in one
+// comparison.
+func (w Word) IsShort(generation uint32, typeMax uint16) bool {
+	const flags = Word(Large|InTable) << flagShift
+	const long = Word(3) << 16 // the bits of the length above 64 KiB
+	mask := linkBit | 3<<stateShift | flags | GenerationMax<<generationShift | long | Word(^typeMax)<<typeShift
+	return w&mask == Word(Value)<<stateShift|Word(generation)<<generationShift
+}
+
 // Length returns the length in a header: bytes, or units when Large.
 func (w Word) Length() int { return int(w & LengthMax) }
 
