@@ -32,12 +32,13 @@ func house() policy.House {
 			"internal":   {Imports: everything}, // helpers of tests and programs
 			".":          {},                    // tests of the repository as a whole
 		},
-		TestOnly: []string{"github.com/stretchr/testify", "pgregory.net/rapid"},
+		TestOnly: []string{"github.com/stretchr/testify", "pgregory.net/rapid", "github.com/anishathalye/porcupine"},
 		Unsafe: map[string]string{
 			"segment/unsafe.go":          "atomic access to header words and payload within a segment's bytes",
 			"segment/memory.go":          "a field holds where the bytes of a region begin",
 			"serializer/unsafe.go":       "values of pointer-free types seen as the bytes they consist of",
 			"serializer/unsafe_iface.go": "the two words of an interface, taken apart and put together",
+			"cache/unsafe.go":            "the fields of keys at the offsets that reflect gave; the bytes of a string in place",
 			"pile/unsafe.go":             "the bytes of a string in place; the address of a stack as a hint for stripes",
 		},
 		Mutable: map[string]string{},

@@ -159,6 +159,8 @@ func (c *checker) slot(seg *segment.Segment, l segment.Location, s segment.Slot,
 		c.poisoned(seg, s)
 	case available:
 		c.fail(fmt.Errorf("I26: page %d slot %d is available but holds %#x", l.Page(), l.Slot(), uint64(w)))
+	case w.Is(segment.Value) && isBlock(w):
+		// The index of a container: neither a value nor summed.
 	case w.Is(segment.Value):
 		c.seen.objects++
 		c.seen.bytes += int64(seg.Memory().PayloadLen(s.Offset, w))

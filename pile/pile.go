@@ -215,7 +215,11 @@ func (p *Pile) verify(f *found, generation uint32) error {
 	}
 	_, unit := p.space.segment(f.location.Page())
 	want := f.seg.StoredSum(int(unit), f.location.Slot(), f.offset)
-	if got := segment.Sum(f.head, generation, f.payload()); got != want {
+	payload := f.payload()
+	if f.word.Flags()&segment.InTable != 0 {
+		payload = summed(payload)
+	}
+	if got := segment.Sum(f.head, generation, payload); got != want {
 		return fmt.Errorf("%w: page %d slot %d: checksum %08x, stored %08x",
 			ErrCorrupt, f.location.Page(), f.location.Slot(), got, want)
 	}

@@ -44,6 +44,9 @@ func (m *Memory) format64(offset int, w uint64) {
 	}
 }
 
+// Format stores the word at offset, in memory that nobody else can see yet.
+func (m *Memory) Format(offset int, w Word) { m.format64(offset, uint64(w)) }
+
 // Store publishes the word at offset.
 func (m *Memory) Store(offset int, w Word) { m.store64(offset, uint64(w)) }
 
