@@ -5,8 +5,8 @@ import (
 )
 
 // Close ends the pile: every call from now on, and every one that has not got hold of its value yet,
-// fails with ErrClosed. It waits for copies in progress, not for callbacks, so it may be called inside
-// one. When the last View, GetMany or iteration has ended the memory is unmapped and Done is closed.
+// fails with ErrClosed. It waits for calls that hold a pin, which takes microseconds, and not for callbacks, so
+// it may be called inside one. When the last View, GetMany or iteration has ended the memory is unmapped and Done is closed.
 // A second call does nothing. The error is that of unmapping, if it happened during this call.
 func (p *Pile) Close() error {
 	if p.opt.Debug {

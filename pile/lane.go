@@ -15,7 +15,7 @@ import (
 //
 // The slot is filled under the lock. The other way, a counter of writers in progress beside an atomic
 // claim, is as many atomic operations, and then needs a second mechanism for counters and for Close.
-// Nobody waits for a lane: a writer that finds one locked takes the next.
+// A writer that finds a lane locked takes the next, and waits only when all are locked.
 type lane struct {
 	mu      sync.Mutex // guards all below
 	claims  [laneClasses]claim

@@ -28,8 +28,8 @@ type AllocMode uint8
 const (
 	// ReuseSpace fills the free slots of pages in use before it takes a free page. The default.
 	ReuseSpace AllocMode = iota
-	// FavorSpeed takes free pages first, until an eighth of the pile is free slots. Neighbours
-	// in time are then neighbours in memory more often.
+	// FavorSpeed takes free pages first, until an eighth of the pages of a size class have free
+	// slots. Neighbours in time are then neighbours in memory more often.
 	FavorSpeed
 )
 

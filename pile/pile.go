@@ -127,6 +127,7 @@ func (p *Pile) enterWrite() (pin, error) {
 		}
 		e.leave()
 		p.checking.RLock() // until Check has ended
+		//lint:ignore SA2001 waiting is all it is for
 		p.checking.RUnlock()
 	}
 }

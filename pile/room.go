@@ -72,6 +72,7 @@ func (p *Pile) makeRoom(n int) (slot, *hazard, error) {
 		rounds = 3
 	}
 	p.frees.Lock() // who took a batch of retired slots before has freed them then
+	//lint:ignore SA2001 waiting is all it is for
 	p.frees.Unlock()
 	var err error
 	for range rounds {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/bigpile/bigpile/segment"
 	"github.com/bigpile/bigpile/serializer"
 )
 
@@ -13,8 +14,11 @@ import (
 type Typed[T any] struct {
 	p     *Pile
 	codec *serializer.Typed[T]
-	size  int  // bytes of a value, when plain
-	plain bool // no pointers in T
+	size  int           // bytes of a value, when plain
+	plain bool          // no pointers in T
+	code  uint16        // of T as it is now
+	class segment.Class // of the slots of T, when short
+	short bool          // plain, fits a lane's slot, and the pile keeps no checksums
 }
 
 // Of returns the Typed for T. It fails with ErrWrongType, naming the path, when values of T cannot be
@@ -24,27 +28,54 @@ func Of[T any](p *Pile) (*Typed[T], error) {
 	if err != nil {
 		return nil, translate(err)
 	}
-	t := &Typed[T]{p: p, codec: c}
+	t := &Typed[T]{p: p, codec: c, code: uint16(c.Code())}
 	t.size, t.plain = c.PlainSize()
+	if t.short = t.plain && t.size <= laneSlotMax-headerSize && !p.opt.Checksums; t.short {
+		t.class = segment.ClassFor(t.size + headerSize)
+	}
 	return t, nil
 }
 
-// plainMax is the bytes of the largest plain value that is prepared on the stack.
-const plainMax = 128
-
 // Put stores v and returns its handle. It fails as Pile.Put does.
 func (t *Typed[T]) Put(v T) (PilePointer, error) {
-	if t.plain && t.size <= plainMax {
-		var room [plainMax]byte
-		t.codec.PutPlain(room[:t.size], &v)
-		return t.p.put(room[:t.size], uint16(t.codec.Code()))
+	if t.short {
+		if ptr, ok := t.putPlain(&v); ok {
+			return ptr, nil
+		}
 	}
+	return t.putAny(v)
+}
+
+// putPlain copies *v into a slot of a claim that has one, without a buffer in between. No code of the
+// user runs under the lane's lock: a plain value has none.
+func (t *Typed[T]) putPlain(v *T) (PilePointer, bool) {
+	p := t.p
+	l := p.anyLane()
+	cl := &l.claims[t.class]
+	if cl.slots == 0 || p.closing.Load() {
+		l.mu.Unlock()
+		return 0, false // the slow path makes room, or says why not
+	}
+	at, offset := cl.take()
+	generation := cl.mem.Load(offset).Generation()
+	t.codec.PutPlain(cl.mem.Bytes(offset+headerSize, t.size), v)
+	yield() // filled, not published
+	cl.mem.Store(offset, segment.Header(segment.Value, 0, generation, t.code, t.size))
+	l.counts.puts++
+	l.counts.objects++
+	l.counts.bytes += int64(t.size)
+	l.mu.Unlock()
+	return pack(at, generation, p.salt), true
+}
+
+// putAny is Put for what putPlain does not do.
+func (t *Typed[T]) putAny(v T) (PilePointer, error) {
 	buf := t.p.scratchBuffer()
 	b, err := t.append(*buf, v)
 	if err != nil {
 		return 0, err
 	}
-	ptr, err := t.p.put(b, uint16(t.codec.Code()))
+	ptr, err := t.p.put(b, t.code)
 	t.p.keepBuffer(buf, b)
 	return ptr, err
 }
@@ -56,11 +87,33 @@ func (t *Typed[T]) append(buf []byte, v T) ([]byte, error) {
 
 // Get returns the value. It fails as Pile.Get does, and with ErrWrongType when the value is no T.
 func (t *Typed[T]) Get(ptr PilePointer) (v T, err error) {
-	if t.plain && !t.p.opt.Checksums {
-		if v, ok := t.getPlain(ptr); ok {
-			return v, nil
+	if t.short && t.getPlain(ptr, &v) {
+		return v, nil
+	}
+	return t.getAny(ptr)
+}
+
+// getPlain copies a value that is in the slot of its handle into *dst, under a pin: no code of the user
+// runs. When it reports false the slow path finds the value, or says what is wrong.
+func (t *Typed[T]) getPlain(ptr PilePointer, dst *T) (ok bool) {
+	p := t.p
+	e := p.epochs.enter(1)
+	if !p.closing.Load() { // only then is the memory mapped
+		if mem, offset := p.locate(ptr); mem != nil {
+			yield() // the page may be closed now
+			if w := mem.Load(offset); w.IsShort(ptr.generation(p.salt), ^uint16(0)) && w.Type() == t.code && w.Length() == t.size {
+				if at, err := t.codec.ViewPlain(mem.Bytes(offset+headerSize, t.size)); err == nil {
+					*dst, ok = *at, true
+				}
+			}
 		}
 	}
+	e.leave()
+	return ok
+}
+
+// getAny is Get for what getPlain does not find.
+func (t *Typed[T]) getAny(ptr PilePointer) (v T, err error) {
 	h, f, err := t.p.open(ptr)
 	if err != nil {
 		return v, err
@@ -68,29 +121,6 @@ func (t *Typed[T]) Get(ptr PilePointer) (v T, err error) {
 	defer t.p.letGo(h)
 	v, err = t.codec.DecodeValue(serializer.Code(f.word.Type()), f.payload())
 	return v, translate(err)
-}
-
-// getPlain copies a value that is in the slot of its handle, under a pin: no code of the user runs.
-func (t *Typed[T]) getPlain(ptr PilePointer) (v T, ok bool) {
-	p := t.p
-	e := p.epochs.enter(1)
-	defer e.leave()
-	if p.closing.Load() {
-		return v, false
-	}
-	mem, offset := p.locate(ptr)
-	if mem == nil {
-		return v, false
-	}
-	w := mem.Load(offset)
-	if !w.IsShort(ptr.generation(p.salt), ^uint16(0)) || w.Type() != uint16(t.codec.Code()) {
-		return v, false
-	}
-	at, err := t.codec.ViewPlain(mem.Bytes(offset+headerSize, w.Length()))
-	if err != nil {
-		return v, false // the slow path says what is wrong
-	}
-	return *at, true
 }
 
 // Update replaces the value by v, as Pile.Update does; the value may have been of another type.
@@ -104,7 +134,7 @@ func (t *Typed[T]) update(ptr PilePointer, v T, since *uint64) error {
 	if err != nil {
 		return err
 	}
-	err = t.p.update(ptr, b, uint16(t.codec.Code()), since)
+	err = t.p.update(ptr, b, t.code, since)
 	t.p.keepBuffer(buf, b)
 	return err
 }
@@ -141,7 +171,7 @@ func (t *Typed[T]) View(ptr PilePointer, fn func(v *T) error) error {
 		return err
 	}
 	defer t.p.letGo(h)
-	if have, want := f.word.Type(), uint16(t.codec.Code()); have != want {
+	if have, want := f.word.Type(), t.code; have != want {
 		_, name := t.p.kindOf(have)
 		return fmt.Errorf("%w: %v holds a %s, not a %s", ErrWrongType, ptr, name, t.p.opt.Types.TypeName(t.codec.Code()))
 	}

@@ -39,8 +39,10 @@ type Geometry struct {
 
 // NewGeometry returns the geometry of segments of size bytes, a multiple of UnitSize.
 //
-// A page takes at least 16 slots of its class, so that its tail wastes at most 1/17, but never more
-// than 1/16 of a segment. A class that would not fit twice into such a page is left to runs.
+// A page is so large that 16 slots of its class fit (15 with checksums), so that its tail wastes at
+// most 1/17, but never larger than 1/16 of a segment: in segments below 64 MiB pages of large classes
+// hold fewer slots, and waste up to a third. A class that does not fit twice into such a page is left
+// to runs.
 func NewGeometry(size int, checksums bool) (*Geometry, error) {
 	units := size / UnitSize
 	if size%UnitSize != 0 || units < 2 || units > UnitsMax {

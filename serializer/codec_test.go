@@ -13,6 +13,7 @@ import (
 // token is stored by a codec: its fields alone could not be.
 type token struct {
 	text string
+	//lint:ignore U1000 only its type matters
 	done chan int
 }
 
@@ -100,6 +101,8 @@ func TestCodecThatMisbehaves(t *testing.T) {
 var errTest = errors.New("test error")
 
 // lazyMsgp leaves bytes unread and returns a short slice.
+//
+//lint:ignore U1000 only its type matters
 type lazyMsgp struct{ p *int }
 
 func (l *lazyMsgp) MarshalMsg(b []byte) ([]byte, error)   { return append(b, 1, 2, 3), nil }
@@ -194,6 +197,7 @@ func TestRegister(t *testing.T) {
 	require.ErrorIs(t, r.RegisterCodec("late", token2{}, &tokenCodec{}), ErrInUse, "used inside another type")
 }
 
+//lint:ignore U1000 only its type matters
 type token2 struct{ p *int }
 
 func TestRegisterTier(t *testing.T) {

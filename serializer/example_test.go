@@ -40,7 +40,8 @@ func ExampleFor() {
 }
 
 type Session struct {
-	User   string
+	User string
+	//lint:ignore U1000 only its type matters
 	notify chan string
 }
 

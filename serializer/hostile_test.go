@@ -21,7 +21,10 @@ func hostileTypes(t testing.TB, r *Registry) []func(src []byte) error {
 	}
 }
 
+//lint:ignore U1000 only its type matters
 type guardedElem struct{ g guarded2 }
+
+//lint:ignore U1000 only its type matters
 type guarded2 struct{ _ [40]int }
 
 func hostile[T any](t testing.TB, r *Registry) func(src []byte) error {
@@ -206,4 +209,5 @@ func FuzzImport(f *testing.F) {
 	})
 }
 
+//lint:ignore U1000 only its type matters
 type empty2 struct{ p *int }

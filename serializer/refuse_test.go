@@ -16,11 +16,14 @@ import (
 )
 
 type customer struct {
+	//lint:ignore U1000 only its type matters
 	name string
+	//lint:ignore U1000 only its type matters
 	done chan struct{}
 }
 
 type order struct {
+	//lint:ignore U1000 only its type matters
 	id       int
 	Customer *customer
 }

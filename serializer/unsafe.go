@@ -30,7 +30,7 @@ type sliceHeader struct {
 
 const wordSize = unsafe.Sizeof(uintptr(0))
 
-// bigEndian tells how this host lays out numbers in memory.
+// bigEndian tells how this host lays out numbers in memory. Read-only.
 var bigEndian = func() bool {
 	x := uint16(1)
 	return *(*byte)(unsafe.Pointer(&x)) == 0
@@ -56,12 +56,6 @@ func addressOf[T any](v *T) pointer { return unsafe.Pointer(v) }
 
 // bytesOf returns the memory of v.
 func bytesOf[T any](v *T) []byte { return unsafe.Slice((*byte)(unsafe.Pointer(v)), unsafe.Sizeof(*v)) }
-
-// sizeOf returns the size of T in bytes.
-func sizeOf[T any]() uintptr {
-	var v T
-	return unsafe.Sizeof(v)
-}
 
 // viewAs returns the first byte of b as the start of a T. The caller has checked that b has T's size, holds a valid T, and that T
 // has no pointers; the alignment is checked here.

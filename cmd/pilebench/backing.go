@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/bigpile/bigpile/pile"
+	"github.com/bigpile/bigpile/serializer"
 )
 
 // backing is a kind of memory that a pile stands on.
@@ -39,8 +40,12 @@ func (c *config) backingOf() backing {
 }
 
 // openPile makes an empty pile as the flags say.
-func (c *config) openPile() (*pile.Pile, error) {
+func (c *config) openPile() (*pile.Pile, error) { return c.openPileOf(nil) }
+
+// openPileOf is openPile with a registry of types.
+func (c *config) openPileOf(types *serializer.Registry) (*pile.Pile, error) {
 	p, err := pile.New(pile.Options{
+		Types:       types,
 		SegmentSize: c.segmentSize,
 		Backing:     c.backingOf().value,
 		HugePages:   hugePages()[c.huge],

@@ -160,6 +160,9 @@ func (c *config) validate() error {
 	return c.validateSizes()
 }
 
+// typed reports whether the workload puts typed values.
+func (c *config) typed() bool { return c.workload == "persons" || c.workload == "objects" }
+
 // validateSizes refuses a -size that would not be obeyed.
 func (c *config) validateSizes() error {
 	if c.workload == "mixed" && c.input != "" {
@@ -167,6 +170,9 @@ func (c *config) validateSizes() error {
 	}
 	if c.sizeSet && (c.workload == "mixed" || c.input != "") {
 		return errors.New("-size: has no meaning with -workload mixed or -in, which have their own sizes")
+	}
+	if c.typed() && (c.sizeSet || c.input != "" || c.history == historyRecycled) {
+		return fmt.Errorf("-workload %s: takes no -size, -in or -history recycled: it makes its own values, in fresh memory", c.workload)
 	}
 	return nil
 }

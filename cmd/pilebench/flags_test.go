@@ -11,7 +11,7 @@ func TestBadFlagsNameFlagValueAndBound(t *testing.T) {
 		args string
 		want []string
 	}{
-		{"-workload foo", []string{"-workload", "foo", "strings, bytes, mixed"}},
+		{"-workload foo", []string{"-workload", "foo", "strings, bytes, mixed, persons, objects"}},
 		{"-backing disk", []string{"-backing", "disk", "anonymous, heap"}},
 		{"-huge maybe", []string{"-huge", "maybe", "auto"}},
 		{"-history old", []string{"-history", "old", "fresh or recycled"}},

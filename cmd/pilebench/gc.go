@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"runtime/metrics"
 	"time"
+
+	"github.com/bigpile/bigpile/pile"
 )
 
 // collections is how often a full collection is forced.
@@ -82,25 +84,31 @@ const residentTrusted = 256 << 20
 
 // collect measures what depends on everything being alive.
 func (v *values) collect() error {
-	v.b.progress.begin("collect", collections)
+	v.b.report.alive = measureAlive(v.b, v.pile, v.b.plan.n, v.resting)
+	return nil
+}
+
+// measureAlive measures with n values in p, before which the process was
+// resting with so much resident memory.
+func measureAlive(b *bench, p *pile.Pile, n, resting int64) *aliveFigures {
+	b.progress.begin("collect", collections)
 	figures := collectFully()
-	stats := v.pile.Stats()
+	stats := p.Stats()
 	use, told := residentMemory()
-	handles := v.b.plan.n * 8
+	handles := n * 8
 	a := &aliveFigures{
-		objects: stats.Objects, allocatedPer: bytesPerValue(v.pile), gc: figures,
-		residentPer: float64(use-v.resting-handles) / float64(max(1, stats.Objects)),
+		objects: stats.Objects, allocatedPer: bytesPerValue(p), gc: figures,
+		residentPer: float64(use-resting-handles) / float64(max(1, stats.Objects)),
 		resident:    use, handles: handles, segments: stats.Segments,
 	}
 	a.bytesPerValue = a.allocatedPer
 	if told && stats.AllocatedBytes >= residentTrusted {
 		a.bytesPerValue = max(a.allocatedPer, a.residentPer)
 	}
-	v.b.report.alive = a
-	if stats.Objects != v.b.plan.n {
-		v.b.verdict.wrong.Add(1)
-		v.b.verdict.describe("collect: the pile counts " + formatCount(stats.Objects) + " objects, " +
-			formatCount(v.b.plan.n) + " were put")
+	if stats.Objects != n {
+		b.verdict.wrong.Add(1)
+		b.verdict.describe("collect: the pile counts " + formatCount(stats.Objects) + " objects, " +
+			formatCount(n) + " were put")
 	}
-	return nil
+	return a
 }

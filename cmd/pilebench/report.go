@@ -14,8 +14,9 @@ type row struct {
 	rate    float64 // operations a second
 	against string  // what ratio compares with; "" for nothing
 	ratio   spread
-	allocs  *float64 // heap objects an operation; nil: not measured
-	bytes   float64  // that a value takes in the pile; 0: not measured
+	allocs  *float64      // heap objects an operation; nil: not measured
+	bytes   float64       // that a value takes in the pile; 0: not measured
+	cpu     time.Duration // processor time an operation, collector included; 0: not measured
 }
 
 func known(x float64) *float64 { return &x }
@@ -49,6 +50,7 @@ type report struct {
 	filled      int64         // values put by the step that keeps them
 	fillTime    time.Duration
 	chase       string // what the chase went over
+	roundsNote  string // what a round was, when it was something else than usual
 	maxPause    time.Duration
 	begun       time.Time
 	elapsed     time.Duration
@@ -75,6 +77,9 @@ func (r *report) end(b *bench, interrupted bool) {
 
 // add adds a row; rows are printed in the order of place.
 func (r *report) add(one row) { r.rows = append(r.rows, one) }
+
+// note adds a line to the end of the report.
+func (r *report) note(text string) { r.plan.notes = append(r.plan.notes, text) }
 
 // operations are the names of the rows, as the JSON has them, in the order of
 // the table.
@@ -113,7 +118,7 @@ func thisMachine() machineInfo {
 
 // ancestor is what was published of NFX Pile for the same workload, on a
 // processor of 6 cores with 12 threads (i7-3930K, 3.2 GHz): 200 million strings
-// of 32 bytes put, and 32 million reads of one value.
+// of 32 bytes put, and 32 million reads of one value; 200 million persons put.
 type ancestor struct {
 	rate          map[string]float64
 	bytesPerValue float64
@@ -122,6 +127,8 @@ type ancestor struct {
 
 func (c *config) ancestor() ancestor {
 	switch {
+	case c.workload == "persons":
+		return ancestor{rate: map[string]float64{"put-msgp": 2.4e6, "put-graph": 2.4e6}, bytesPerValue: 72.5, fullGC: 10 * time.Millisecond}
 	case c.input != "" || c.size != 32:
 	case c.workload == "strings":
 		return ancestor{
@@ -142,6 +149,8 @@ func (r *report) title() string {
 		size = "from lines"
 	case r.config.workload == "mixed":
 		size = "of 0 to 4096 bytes"
+	case r.config.typed():
+		size = "made afresh for each put"
 	}
 	return fmt.Sprintf("%s, %s values %s, %d goroutines, %s memory (%s)",
 		r.config.workload, formatCount(r.plan.n), size, r.config.goroutines, r.config.backing, r.config.history)

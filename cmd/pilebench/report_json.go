@@ -24,6 +24,7 @@ type jsonRow struct {
 	Rounds         *int     `json:"rounds"`
 	AllocsPerOp    *float64 `json:"allocs_per_op"`
 	BytesPerValue  *float64 `json:"bytes_per_value"`
+	CPUNanos       *float64 `json:"cpu_ns_per_op"`
 	FullGCMillis   *float64 `json:"full_gc_ms"`
 	GCMarkMillis   *float64 `json:"gc_mark_cpu_ms"`
 	MaxPauseMillis *float64 `json:"max_pause_ms"`
@@ -125,6 +126,9 @@ func (r *report) measuredRow(one row) jsonRow {
 	}
 	if one.bytes > 0 {
 		line.BytesPerValue = &one.bytes
+	}
+	if one.cpu > 0 {
+		line.CPUNanos = known(float64(one.cpu))
 	}
 	if rate := r.config.ancestor().rate[one.op]; rate > 0 {
 		line.AncestorOpsPerSecond = &rate

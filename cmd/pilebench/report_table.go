@@ -135,6 +135,9 @@ func (r *report) footer() (lines []footLine) {
 	if r.making > 0 {
 		lines = append(lines, footLine{"making", fmt.Sprintf("the values alone, put nowhere: %s/s", formatRate(r.making))})
 	}
+	if text := r.processorText(); text != "" {
+		lines = append(lines, footLine{"processor", text})
+	}
 	lines = append(lines, footLine{"rounds", r.roundsText()})
 	if r.chase != "" {
 		lines = append(lines, footLine{"chase", r.chase})
@@ -144,6 +147,20 @@ func (r *report) footer() (lines []footLine) {
 	}
 	return append(lines, footLine{"verified", fmt.Sprintf("%s values read, %d wrong, %d lost; %.0f s in all",
 		formatCount(r.checked), r.wrong, r.lost, r.elapsed.Seconds())})
+}
+
+// processorText says what the operations cost whatever else the machine does.
+func (r *report) processorText() string {
+	var parts []string
+	for _, one := range r.rows {
+		if one.cpu > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d", one.op, one.cpu.Nanoseconds()))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "nanoseconds of processor time an operation, the collector included: " + strings.Join(parts, ", ")
 }
 
 // aliveLines are the figures taken with everything alive.
@@ -169,6 +186,9 @@ func (r *report) aliveLines() []footLine {
 }
 
 func (r *report) roundsText() string {
+	if r.roundsNote != "" {
+		return r.roundsNote
+	}
 	text := fmt.Sprintf("of %s, sides alternating, the first of each discarded; ratio: median of the rounds",
 		formatSize(int64(float64(r.plan.roundPuts)*r.plan.stride)))
 	if r.config.history == historyRecycled {

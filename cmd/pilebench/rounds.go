@@ -103,13 +103,13 @@ func timed(b *bench, round int, s *side) (sample, error) {
 			}
 		})
 	}
-	allocs, begun := heapAllocs(), time.Now()
+	allocs, cpu, begun := heapAllocs(), processorTime(), time.Now()
 	if s.begin != nil {
 		failed = s.begin(round)
 	}
 	close(start)
 	done.Wait()
-	one := sample{seconds: time.Since(begun).Seconds(), allocs: heapAllocs() - allocs}
+	one := sample{seconds: time.Since(begun).Seconds(), allocs: heapAllocs() - allocs, cpu: processorTime() - cpu}
 	for _, n := range ops {
 		one.ops += n
 	}

@@ -1,12 +1,16 @@
 package main
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // sample is one measured round of one side.
 type sample struct {
 	ops     int64
 	seconds float64
 	allocs  uint64
+	cpu     time.Duration // processor time of the process; 0: not known
 }
 
 func (s sample) rate() float64 {
@@ -27,6 +31,7 @@ func (s series) total() (sum sample) {
 		sum.ops += one.ops
 		sum.seconds += one.seconds
 		sum.allocs += one.allocs
+		sum.cpu += one.cpu
 	}
 	return sum
 }
@@ -38,6 +43,15 @@ func (s series) allocsPerOp() float64 {
 		return 0
 	}
 	return float64(sum.allocs) / float64(sum.ops)
+}
+
+// cpuPerOp is the processor time of one operation; 0 when it is not known.
+func (s series) cpuPerOp() time.Duration {
+	sum := s.total()
+	if sum.ops == 0 {
+		return 0
+	}
+	return sum.cpu / time.Duration(sum.ops)
 }
 
 // spread is a median and how far the single values lie apart.

@@ -56,6 +56,7 @@ func (v *values) readBack() error {
 // what is measured.
 type picks struct {
 	values, handles *numbers
+	count           int64
 }
 
 func newPicks(count int64) (*picks, error) {
@@ -64,20 +65,20 @@ func newPicks(count int64) (*picks, error) {
 		return nil, err
 	}
 	handles, err := newNumbers(count)
-	return &picks{values, handles}, err
+	return &picks{values, handles, count}, err
 }
 
 func (p *picks) close() error { return firstError([]error{p.values.close(), p.handles.close()}) }
 
-// pick chooses anew, differently for each round and side.
-func (v *values) pick(p *picks, stream uint64) error {
-	return inParallel(v.b, func(t *task) error {
-		random := randomizer(mix(v.b.seed) ^ mix(stream<<16|uint64(t.worker)))
-		s := span{0, v.b.plan.readOps}.part(t.worker, t.workers)
+// pick chooses anew among the values of s, differently for each stream.
+func (p *picks) pick(b *bench, of span, handles *numbers, stream uint64) error {
+	return inParallel(b, func(t *task) error {
+		random := randomizer(mix(b.seed) ^ mix(stream<<16|uint64(t.worker)))
+		s := span{0, p.count}.part(t.worker, t.workers)
 		for i := s.first; i < s.end(); i++ {
-			value := int64(random.below(uint64(v.b.plan.n)))
+			value := of.first + int64(random.below(uint64(of.count)))
 			p.values.set(i, uint64(value))
-			p.handles.set(i, v.handles.get(value))
+			p.handles.set(i, handles.get(value))
 		}
 		return nil
 	})
@@ -97,7 +98,7 @@ func (v *values) randomReads() error {
 	for k, way := range ways {
 		sides[k] = side{
 			name:    way.op,
-			prepare: func(round int) error { return v.pick(p, uint64(round*len(ways)+k)) },
+			prepare: func(round int) error { return p.pick(v.b, span{0, v.b.plan.n}, v.handles, uint64(round*len(ways)+k)) },
 			work: func(t *task) (int64, error) {
 				s := span{0, v.b.plan.readOps}.part(t.worker, t.workers)
 				v.b.verdict.checked.Add(s.count)

@@ -18,6 +18,8 @@ func workloads() []namedWorkload {
 		{"strings", newValues},
 		{"bytes", newValues},
 		{"mixed", newValues},
+		{"persons", newPersons},
+		{"objects", newObjects},
 	}
 }
 
