@@ -25,7 +25,7 @@ func handles(p *pile.Pile) iter.Seq[pile.PilePointer] {
 // 723 is below and 1,500 above the buffer of the ancestor's enumeration, whose end it could miss; the third
 // spans segments. Values of several kinds and sizes, links and deleted ones in between.
 func TestAllYieldsEveryLiveHandleOnce(t *testing.T) {
-	for _, n := range []int{0, 1, 723, 1024, 1500, scaled(100_000)} {
+	for _, n := range []int{0, 1, 723, 1024, 1500, scaled(60_000)} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			eachBacking(t, pile.Options{SegmentSize: 4 * miB}, func(t *testing.T, p *pile.Pile) {
 				want := map[pile.PilePointer]pile.Entry{}
@@ -141,7 +141,7 @@ func TestAllUnderMutationYieldsWhatStaysExactlyOnce(t *testing.T) {
 		together(t, 4, func(g int, rng *rand.Rand) error {
 			if g == 0 {
 				defer stop.Store(true)
-				for range max(3, scaled(30)) {
+				for range max(3, scaled(15)) {
 					seen := map[pile.PilePointer]int{}
 					for ptr, e := range p.All() {
 						if size, ok := steady[ptr]; ok {

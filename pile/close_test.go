@@ -92,7 +92,7 @@ func TestCloseReturnsWhileAViewIsOpenAndDoneWaitsForIt(t *testing.T) {
 func TestCloseUnderLoadGivesTheOthersErrClosedOnly(t *testing.T) {
 	eachVariant(t, func(t *testing.T, first *pile.Pile) {
 		shut(t, first)
-		for round := range max(3, scaled(8)) {
+		for round := range max(3, scaled(5)) {
 			p := open(t, variantOptions(t))
 			ptrs := make([]pile.PilePointer, 64)
 			for i := range ptrs {

@@ -17,14 +17,14 @@ func (p *Pile) considerCollapse(seg *segment.Segment) {
 	if p.opt.HugePages != HugeAuto || p.opt.Backing != Anonymous || !seg.NoteFull() || p.closing.Load() {
 		return
 	}
-	size := seg.Memory().Len()
-	p.tasks.Go(func() { p.collapse(seg, size) })
+	first, size := seg.Memory().HugeStart(hugePage), seg.Memory().Len()
+	p.tasks.Go(func() { p.collapse(seg, first, size) })
 }
 
 // collapse works in steps of one huge page, the least there is, and rests between them for as long
 // as they took, so that it takes at most half of one core.
-func (p *Pile) collapse(seg *segment.Segment, size int) {
-	for at := 0; at+hugePage <= size; at += hugePage {
+func (p *Pile) collapse(seg *segment.Segment, first, size int) {
+	for at := first; at+hugePage <= size; at += hugePage {
 		start := time.Now()
 		if !p.collapseStep(seg, at) {
 			return

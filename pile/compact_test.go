@@ -136,7 +136,7 @@ func TestCompactGivesBackASegmentInTheMiddle(t *testing.T) {
 // The ancestor gave a 256 MiB segment back with its last object and cleared a new one for the next.
 func TestPutAndDeleteInTurnNeedOneSegment(t *testing.T) {
 	eachVariant(t, func(t *testing.T, p *pile.Pile) {
-		for range scaled(20_000) {
+		for range scaled(5000) {
 			require.NoError(t, p.Delete(put(t, p, pattern(100, 1))))
 		}
 		require.LessOrEqual(t, p.Stats().Segments, int64(1))

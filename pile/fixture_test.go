@@ -84,7 +84,7 @@ func variants() []variant {
 // eachVariant runs fn once for every variant, with a fresh pile that is checked and closed afterwards.
 func eachVariant(t *testing.T, fn func(t *testing.T, p *pile.Pile)) {
 	for _, v := range variants() {
-		t.Run(v.name, func(t *testing.T) { fn(t, open(t, v.opts)) })
+		t.Run(v.name, func(t *testing.T) { guarded(t, open(t, v.opts), fn) })
 	}
 }
 
@@ -93,9 +93,15 @@ func eachBacking(t *testing.T, o pile.Options, fn func(t *testing.T, p *pile.Pil
 	for _, b := range backings() {
 		t.Run(backingName(b), func(t *testing.T) {
 			o.Backing = b
-			fn(t, open(t, o))
+			guarded(t, open(t, o), fn)
 		})
 	}
+}
+
+// guarded runs a whole test under a watchdog: a call that hangs where no test expects it fails in minutes, too.
+func guarded(t *testing.T, p *pile.Pile, fn func(t *testing.T, p *pile.Pile)) {
+	t.Helper()
+	withinTime(t, 3*time.Minute, "the test", func() { fn(t, p) })
 }
 
 // hung is set when something did not return in time: the run has failed.

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/bigpile/bigpile/pile"
 	"github.com/stretchr/testify/require"
@@ -56,7 +57,7 @@ func watchLimit(t *testing.T, p *pile.Pile, limit int64, fn func()) {
 func TestFullPileRefusesOnlyWhenFull(t *testing.T) {
 	for _, memory := range []int64{2 * miB, 16 * miB} {
 		for _, size := range []int{8, 32, 200, 1000, 5000, 70_000} {
-			if testing.Short() && size < 200 {
+			if testing.Short() && size < 200 || memory > 2*miB && size == 8 {
 				continue
 			}
 			t.Run(fmt.Sprintf("memory=%d,size=%d", memory, size), func(t *testing.T) {
@@ -108,6 +109,10 @@ func fillByMany(t *testing.T, p *pile.Pile, memory int64, size int) {
 	require.NoError(t, p.Check(t.Context()))
 }
 
+// graceWait is how long a Put that finds no room waits for a grace period. On an overloaded machine a reader may
+// be off its processor for longer; a refusal after the whole wait is therefore tried again, one before it is wrong.
+const graceWait = 100 * time.Millisecond
+
 // putByMany puts the same value from 8 goroutines: limit times in all, or until each was refused when limit < 0.
 func putByMany(t *testing.T, p *pile.Pile, size, limit int) []pile.PilePointer {
 	t.Helper()
@@ -116,7 +121,12 @@ func putByMany(t *testing.T, p *pile.Pile, size, limit int) []pile.PilePointer {
 	value := pattern(size, 11)
 	together(t, len(parts), func(g int, _ *rand.Rand) error {
 		for limit < 0 || taken.Add(1) <= int64(limit) {
+			start := time.Now()
 			ptr, err := p.PutBytes(value)
+			for limit >= 0 && errors.Is(err, pile.ErrOutOfSpace) && time.Since(start) >= graceWait {
+				start = time.Now()
+				ptr, err = p.PutBytes(value)
+			}
 			if err != nil {
 				if limit < 0 && errors.Is(err, pile.ErrOutOfSpace) {
 					return nil

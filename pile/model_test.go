@@ -259,7 +259,7 @@ func fewerChecks(t *testing.T, n int) {
 }
 
 func TestModelAgreesWithMap(t *testing.T) {
-	fewerChecks(t, scaled(20))
+	fewerChecks(t, scaled(12))
 	eachVariant(t, func(t *testing.T, p *pile.Pile) {
 		rapid.Check(t, func(rt *rapid.T) {
 			m := newModel(p)
@@ -326,7 +326,7 @@ func TestModelAgreesWithMap(t *testing.T) {
 func TestModelOfManySmallSteps(t *testing.T) {
 	eachVariant(t, func(t *testing.T, p *pile.Pile) {
 		rng := newRand(t)
-		program := make([]byte, scaled(10_000))
+		program := make([]byte, scaled(6000))
 		for i := range program {
 			program[i] = byte(rng.Uint32())
 		}

@@ -36,7 +36,11 @@ type batch struct {
 func (p *Pile) retire(d counts, entries ...uint64) (l *lane) {
 	bytes := 0
 	for _, e := range entries {
-		if e&(retireSettle|retirePage|retireGuard) == 0 {
+		switch {
+		case e&retirePage != 0:
+			seg, unit := p.space.must(segment.Location(e &^ retirePage).Page())
+			bytes += seg.Descriptor(unit).Length() * segment.UnitSize
+		case e&(retireSettle|retireGuard) == 0:
 			bytes += p.closeRun(segment.Location(e))
 			d.retired++
 		}

@@ -89,9 +89,27 @@ func TestOverwritingOneValueTakesNoMoreMemory(t *testing.T) {
 	})
 }
 
+// A value too large for the slot of its handle: every target but the last is free again.
+func TestOverwritingAMovedValueTakesNoMoreMemory(t *testing.T) {
+	eachVariant(t, func(t *testing.T, p *pile.Pile) {
+		ptr := put(t, p, pattern(10, 0))
+		before := p.Stats()
+		for i := range scaled(50_000) {
+			require.NoError(t, p.UpdateBytes(ptr, pattern(900+i%100, uint64(i))))
+		}
+		after := p.Stats()
+		require.LessOrEqual(t, after.AllocatedBytes, before.AllocatedBytes+miB)
+		require.EqualValues(t, 1, after.Links)
+		require.NoError(t, p.Delete(ptr))
+		_, err := p.Compact(t.Context(), nil)
+		require.NoError(t, err)
+		require.LessOrEqual(t, p.Stats().AllocatedBytes, int64(pageSize*2))
+	})
+}
+
 func TestPuttingAndDeletingOneValueTakesNoMoreMemory(t *testing.T) {
 	eachVariant(t, func(t *testing.T, p *pile.Pile) {
-		for i := range scaled(200_000) {
+		for i := range scaled(50_000) {
 			ptr, err := p.PutBytes(pattern(100, uint64(i)))
 			require.NoError(t, err)
 			require.NoError(t, p.Delete(ptr))

@@ -32,6 +32,9 @@ func (s *Segment) Crawl(unit int, fn func(Slot) bool) bool {
 		return true
 	}
 	shape := s.geo.Shape(d.Class())
+	if unit+int(shape.Units) > len(s.pages) {
+		return true // a broken descriptor (I2); Check tells
+	}
 	for i := range shape.Slots {
 		offset := unit*UnitSize + int(i)*int(shape.SlotSize)
 		if !fn(Slot{Unit: unit, Index: i, Offset: offset, Word: s.mem.Load(offset)}) {

@@ -74,7 +74,8 @@ func (s *Segment) Unclaim(unit int, first uint32, slots uint64) int {
 }
 
 // FreeSlot makes a retired slot free with the next generation (I10) and returns how many slots of
-// the page are free now. A slot whose generations are used up stays retired, and is worn (I13).
+// the page are free now; while others claim it may count less. A slot whose generations are used up
+// stays retired, and is worn (I13).
 func (s *Segment) FreeSlot(unit int, slot uint32, offset int) int {
 	p := &s.pages[unit]
 	g := s.mem.Load(offset).Generation() + 1

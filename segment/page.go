@@ -27,7 +27,7 @@ func (s *Segment) OpenPage(unit int, c Class) {
 			s.mem.format64(unit*UnitSize+i*int(shape.SlotSize), w)
 		}
 	}
-	s.continuations(unit, int(shape.Units))
+	s.continuations(unit, c, base, int(shape.Units))
 	s.fillMap(unit, int(shape.Slots))
 	s.describe(unit, Describe(Open, c, base, int(shape.Units)))
 }
@@ -39,7 +39,7 @@ func (s *Segment) OpenRun(unit, n int) {
 	if !virgin {
 		s.mem.format64(unit*UnitSize, uint64(FreeWord(base)))
 	}
-	s.continuations(unit, n)
+	s.continuations(unit, ClassRun, base, n)
 	clear(s.freeMap(unit))
 	s.pages[unit].freeSlots.Store(0)
 	s.pages[unit].wornSlots.Store(0)
@@ -57,7 +57,12 @@ func (s *Segment) base(unit, n int) (base uint32, virgin bool) {
 	return base, virgin
 }
 
-func (s *Segment) continuations(unit, n int) {
+// continuations describes all units but the head. The head is closed meanwhile: at every moment each
+// continuation has a head whose length covers it (I2, I16).
+func (s *Segment) continuations(unit int, c Class, base uint32, n int) {
+	if n > 1 {
+		s.describe(unit, Describe(Closed, c, base, n))
+	}
 	for i := 1; i < n; i++ {
 		s.describe(unit+i, Describe(Continuation, 0, s.Descriptor(unit+i).Base(), i))
 	}
@@ -122,7 +127,7 @@ func (s *Segment) EmptyPage(unit int) (n int, usable bool, err error) {
 // Locate returns the offset of the header word of a slot, and false unless the slot exists in an
 // open page. It does not look at the word.
 func (s *Segment) Locate(unit, slot uint32) (offset int, ok bool) {
-	if int(unit) >= len(s.pages) {
+	if unit >= uint32(len(s.pages)) {
 		return 0, false
 	}
 	d := s.Descriptor(int(unit))
@@ -130,7 +135,8 @@ func (s *Segment) Locate(unit, slot uint32) (offset int, ok bool) {
 	if d.Role() != Open || slot >= shape.Slots {
 		return 0, false
 	}
-	return int(unit)<<UnitShift + int(slot)*int(shape.SlotSize), true
+	// A broken descriptor (I2) may claim more units than there are.
+	return int(unit)<<UnitShift + int(slot)*int(shape.SlotSize), int(unit)+int(shape.Units) <= len(s.pages)
 }
 
 // Capacity returns the payload bytes that the slots of the page at unit hold.

@@ -55,6 +55,10 @@ func (m *Memory) CompareAndSwap(offset int, old, w Word) bool {
 	return m.cas64(offset, uint64(old), uint64(w))
 }
 
+// HugeStart returns the offset of the first address in the region that a huge page of size bytes, a
+// power of two, may begin at.
+func (m *Memory) HugeStart(size int) int { return int(-uintptr(m.base) & uintptr(size-1)) }
+
 // Bytes returns n bytes at offset, in place. Its capacity ends with it, so that an append cannot
 // reach the neighbour.
 func (m *Memory) Bytes(offset, n int) []byte {

@@ -19,7 +19,7 @@ func builtinTypes() []reflect.Type {
 	}
 }
 
-// builtinByCode and builtinByType index builtinTypes; they are never written to after package initialisation.
+// builtinByCode and builtinByType index builtinTypes; made once. Read-only.
 var (
 	builtinByCode = builtinTypes()
 	builtinByType = func() map[reflect.Type]Code {

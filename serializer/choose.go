@@ -12,6 +12,7 @@ type msgpValue interface {
 	Msgsize() int
 }
 
+// msgpType is the interface of generated msgp code. Read-only.
 var msgpType = reflect.TypeFor[msgpValue]()
 
 // chooseTier is the rule: raw by kind, plain when there is no pointer, msgp when the methods are there, graph for the rest.

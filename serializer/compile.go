@@ -93,6 +93,7 @@ func (l *linker) emit(p *program, i int, t reflect.Type, off uintptr, path strin
 	return nil
 }
 
+// leafOps are the steps for kinds that nothing is below. Read-only.
 var leafOps = map[kind]opcode{kindString: opString, kindTime: opTime, kindBigInt: opBigInt, kindLocation: opLocation,
 	kindBinary: opBinary, kindCustom: opCustom, kindInterface: opInterface}
 
@@ -101,7 +102,7 @@ func (l *linker) mismatch(n *node, t reflect.Type, path string) error {
 	return fmt.Errorf("%w: %s is stored as %v %s, not %s", ErrWrongType, path, n.kind, n.name, t)
 }
 
-// numberOps are the steps for numbers stored as they are in memory; int and uint depend on the platform.
+// numberOps are the steps for numbers stored as they are in memory; int and uint depend on the platform. Read-only.
 var numberOps = map[reflect.Kind]opcode{reflect.Bool: opBool, reflect.Int8: opByte, reflect.Int16: opInt16, reflect.Int32: opInt32,
 	reflect.Int64: opInt64, reflect.Uint8: opByte, reflect.Uint16: opUint16, reflect.Uint32: opUint32, reflect.Uint64: opUint64,
 	reflect.Float32: opFloat32, reflect.Float64: opFloat64}

@@ -85,6 +85,7 @@ func (e *encoder) iface(b []byte, r *ref, q pointer) []byte {
 	return e.contents(b, prog, p, 1)
 }
 
+// stringType is the type of strings. Read-only.
 var stringType = reflect.TypeFor[string]()
 
 // dynamicType returns the type of what the interface at q holds, or nil.

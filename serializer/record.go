@@ -9,9 +9,9 @@ import (
 
 // TypeRecord describes one version of a type as stored with the values: everything a later process needs to read them.
 type TypeRecord struct {
-	Code   Code
-	Name   string
-	Tier   Tier
+	Code   Code   // as stored with each value
+	Name   string // registered, or the package-qualified name of the type
+	Tier   Tier   // how its bytes are laid out
 	Layout []byte // Plain: byte order, offsets, sizes and kinds of the memory
 	Schema []byte // the fields by name
 }

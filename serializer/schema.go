@@ -33,6 +33,7 @@ const (
 	kindStruct     kind = 25
 )
 
+// kindNames are the names of kinds in messages. Read-only.
 var kindNames = [...]string{"", "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64",
 	"complex64", "complex128", "string", "time.Time", "big.Int", "*time.Location", "binary", "custom", "slice", "array", "map",
 	"pointer", "interface", "struct"}

@@ -98,6 +98,7 @@ func storedFields(t reflect.Type) []reflect.StructField {
 	return fields
 }
 
+// scalarKinds are the kinds of scalars. Read-only.
 var scalarKinds = map[reflect.Kind]kind{
 	reflect.Bool: kindBool, reflect.Int: kindInt64, reflect.Int8: kindInt8, reflect.Int16: kindInt16, reflect.Int32: kindInt32,
 	reflect.Int64: kindInt64, reflect.Uint: kindUint64, reflect.Uint8: kindUint8, reflect.Uint16: kindUint16,

@@ -68,6 +68,7 @@ const (
 	maxMin = 1 << 28
 )
 
+// fixedMin are the bytes of values that always take the same. Read-only.
 var fixedMin = map[kind]int{kindFloat32: 4, kindFloat64: 8, kindComplex64: 8, kindComplex128: 16}
 
 // deriveMin computes node i's min and boxes. It returns min, or -1.

@@ -5,6 +5,7 @@ import (
 	"time"
 )
 
+// Types that are compared with. Read-only.
 var (
 	anyType      = reflect.TypeFor[any]()
 	timeType     = reflect.TypeFor[time.Time]()

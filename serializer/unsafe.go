@@ -30,7 +30,7 @@ type sliceHeader struct {
 
 const wordSize = unsafe.Sizeof(uintptr(0))
 
-// bigEndian tells how this host lays out numbers in memory.
+// bigEndian tells how this host lays out numbers in memory. Read-only.
 var bigEndian = func() bool {
 	x := uint16(1)
 	return *(*byte)(unsafe.Pointer(&x)) == 0

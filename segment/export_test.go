@@ -1,0 +1,4 @@
+package segment
+
+// WriteZeros is how space is reserved where the system has no call for it.
+var WriteZeros = writeZeros
