@@ -1,0 +1,20 @@
+module github.com/bigpile/bigpile/benchmarks
+
+go 1.26.0
+
+replace github.com/bigpile/bigpile => ../
+
+require (
+	github.com/HdrHistogram/hdrhistogram-go v1.4.0
+	github.com/VictoriaMetrics/fastcache v1.13.2
+	github.com/allegro/bigcache/v3 v3.1.0
+	github.com/bigpile/bigpile v0.0.0-00010101000000-000000000000
+	github.com/coocood/freecache v1.2.7
+	golang.org/x/sys v0.50.0
+)
+
+require (
+	github.com/cespare/xxhash/v2 v2.3.0 // indirect
+	github.com/edsrzf/mmap-go v1.2.0 // indirect
+	github.com/golang/snappy v1.0.0 // indirect
+)
