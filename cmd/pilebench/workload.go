@@ -18,6 +18,7 @@ func workloads() []namedWorkload {
 		{"strings", newValues},
 		{"bytes", newValues},
 		{"mixed", newValues},
+		{workloadCache, newTables},
 	}
 }
 
