@@ -9,11 +9,13 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"strings"
 )
 
@@ -30,9 +32,11 @@ type config struct {
 
 func main() { os.Exit(program(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
-// program returns the exit code: 0 all values right, 1 not, or the run failed, 2 bad flags.
+// program returns the exit code: 0 all values right, 1 not, or the run failed or was interrupted, 2 bad
+// flags. What was measured is printed in any case.
 func program(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if len(args) == 2 && args[0] == "-child" {
+		signal.Ignore(os.Interrupt) // it is the parent's to obey: it ends the children
 		if err := serve(args[1], stdin, stdout); err != nil {
 			fmt.Fprintln(stderr, "cache: child:", err)
 			return 1
@@ -47,7 +51,10 @@ func program(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "cache:", err)
 		return 2
 	}
-	r := &run{config: c, report: newReport(&c), log: stderr}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	context.AfterFunc(ctx, stop) // from now on a second Ctrl-C kills
+	r := &run{config: c, report: newReport(&c), log: stderr, ctx: ctx}
 	if err = r.all(); err != nil {
 		fmt.Fprintln(stderr, "cache:", err)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -77,6 +78,7 @@ type run struct {
 	config
 	report *report
 	log    io.Writer
+	ctx    context.Context // ends when the run is interrupted, between two steps
 }
 
 // all does the rounds.
@@ -223,6 +225,9 @@ func (r *run) tails(round int) error {
 
 // step lets a child do one thing and keeps what came of it.
 func (r *run) step(p *process, row string, t task) error {
+	if r.ctx.Err() != nil {
+		return errors.New("interrupted")
+	}
 	if r.profile != "" && p.side.name == ours {
 		t.Profile = r.profile + "." + t.Step
 		if t.Presized {
