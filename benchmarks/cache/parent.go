@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"runtime"
 	"slices"
+	"strings"
 )
 
 // process is a child as the parent sees it.
@@ -104,7 +105,7 @@ func (r *run) turn(round int, memory bool) (turn []side) {
 	all := sides()
 	for i := range all {
 		s := all[(i+round)%len(all)]
-		if r.wants(s.name) && (memory || !s.memoryOnly) {
+		if r.wants(s) && (memory || !s.memoryOnly) {
 			turn = append(turn, s)
 		}
 	}
@@ -160,7 +161,7 @@ func (r *run) working(round int) (err error) {
 	for k, one := range r.work(round) {
 		for i := range all {
 			p := all[(i+k)%len(all)] // who is first changes from step to step, too
-			if one.oursOnly && p.side.name != ours || !r.wantsRow(one.row) {
+			if one.oursOnly && !strings.HasPrefix(p.side.name, ours) || !r.wantsRow(one.row) {
 				continue
 			}
 			if err := r.step(p, one.row, one.task); err != nil {
@@ -261,7 +262,12 @@ func machine() string {
 }
 
 // wants reports whether a side takes part.
-func (c *config) wants(name string) bool { return len(c.only) == 0 || slices.Contains(c.only, name) }
+func (c *config) wants(s side) bool {
+	if len(c.only) == 0 {
+		return !s.onDemand
+	}
+	return slices.Contains(c.only, s.name)
+}
 
 // wantsRow reports whether a row is measured.
 func (c *config) wantsRow(row string) bool { return len(c.rows) == 0 || slices.Contains(c.rows, row) }

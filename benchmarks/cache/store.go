@@ -37,6 +37,7 @@ type side struct {
 	open       func(s sizing) (opened, error)
 	texts      bool // takes keys as strings
 	memoryOnly bool // takes part in the measuring of memory only
+	onDemand   bool // takes part only if -only names it
 }
 
 // opened is a store and how it was configured.
@@ -52,6 +53,7 @@ func sides() []side {
 	return []side{
 		{name: ours, open: openBigpile},
 		{name: "bigpile-own-age", open: openBigpileOwnAge, memoryOnly: true},
+		{name: "bigpile-huge-pages", open: openBigpileHuge, onDemand: true},
 		{name: "bigcache", open: openBigcache, texts: true},
 		{name: "freecache", open: openFreecache},
 		{name: "fastcache", open: openFastcache},

@@ -18,15 +18,20 @@ type bigpileStore struct {
 // age is longer than any run: nothing is due.
 const age = 24 * time.Hour
 
-func openBigpile(s sizing) (opened, error) { return openTable(s, cache.PutOptions{}) }
+func openBigpile(s sizing) (opened, error) { return openTable(s, cache.PutOptions{}, pile.Options{}) }
+
+// openBigpileHuge asks for huge pages from the start.
+func openBigpileHuge(s sizing) (opened, error) {
+	return openTable(s, cache.PutOptions{}, pile.Options{HugePages: pile.HugeAlways})
+}
 
 // openBigpileOwnAge makes a table whose entries each have an age and a priority of their own.
 func openBigpileOwnAge(s sizing) (opened, error) {
-	return openTable(s, cache.PutOptions{MaxAge: age / 2, Priority: 3})
+	return openTable(s, cache.PutOptions{MaxAge: age / 2, Priority: 3}, pile.Options{})
 }
 
-func openTable(s sizing, put cache.PutOptions) (opened, error) {
-	p, err := pile.New(pile.Options{})
+func openTable(s sizing, put cache.PutOptions, o pile.Options) (opened, error) {
+	p, err := pile.New(o)
 	if err != nil {
 		return opened{}, err
 	}
@@ -34,16 +39,17 @@ func openTable(s sizing, put cache.PutOptions) (opened, error) {
 	if err != nil {
 		return opened{}, err
 	}
-	o := cache.TableOptions[[keySize]byte, []byte]{}
-	o.DefaultMaxAge = age
+	table := cache.TableOptions[[keySize]byte, []byte]{}
+	table.DefaultMaxAge = age
 	if s.presized {
-		o.InitialCapacity = s.entries
+		table.InitialCapacity = s.entries
 	}
-	t, err := cache.OpenTable(c, "bench", o)
+	t, err := cache.OpenTable(c, "bench", table)
 	if err != nil {
 		return opened{}, err
 	}
-	config := fmt.Sprintf("Table[[16]byte, []byte], durable, InitialCapacity %d, DefaultMaxAge %v", o.InitialCapacity, age)
+	config := fmt.Sprintf("Table[[16]byte, []byte], durable, InitialCapacity %d, DefaultMaxAge %v, %v",
+		table.InitialCapacity, age, o.HugePages)
 	if put != (cache.PutOptions{}) {
 		config += fmt.Sprintf(", each entry MaxAge %v and Priority %d", put.MaxAge, put.Priority)
 	}
