@@ -117,6 +117,12 @@ func (r *report) label(op string) string {
 		return fmt.Sprintf("hot get ×%d", r.config.goroutines)
 	case "read-back":
 		return "read back"
+	case "fill":
+		return "fill growing"
+	case "fill-presized":
+		return "fill presized"
+	case "overwrite-batch":
+		return fmt.Sprintf("overwrite by %d", getBatch)
 	}
 	return op
 }
@@ -188,6 +194,10 @@ func (r *report) aliveLines() []footLine {
 func (r *report) roundsText() string {
 	if r.roundsNote != "" {
 		return r.roundsNote
+	}
+	if r.config.workload == workloadCache {
+		return fmt.Sprintf("of %s reads, of all entries in fills and overwrites; the first of each discarded",
+			formatCount(r.plan.readOps))
 	}
 	text := fmt.Sprintf("of %s, sides alternating, the first of each discarded; ratio: median of the rounds",
 		formatSize(int64(float64(r.plan.roundPuts)*r.plan.stride)))

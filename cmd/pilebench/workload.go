@@ -20,6 +20,7 @@ func workloads() []namedWorkload {
 		{"mixed", newValues},
 		{"persons", newPersons},
 		{"objects", newObjects},
+		{workloadCache, newTables},
 	}
 }
 
