@@ -14,8 +14,10 @@ import (
 	"github.com/bigpile/bigpile/pile"
 )
 
-// sweepers counts the goroutines of sweepers.
+// sweepers counts the goroutines of sweepers, in a bubble. One that was started and has not run yet has
+// no frame to be recognised by.
 func sweepers() int {
+	synctest.Wait()
 	buf := make([]byte, 1<<20)
 	return strings.Count(string(buf[:runtime.Stack(buf, true)]), "(*sweeper).run(")
 }
