@@ -1,6 +1,7 @@
 package pile
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 
@@ -141,22 +142,55 @@ func (t *Typed[T]) update(ptr PilePointer, v T, since *uint64) error {
 
 // Modify replaces the value by what fn makes of it, as one step: no other Update or Modify comes
 // between. fn runs under no lock and may run again when one did come between; it may call back into
-// the pile. When fn returns an error, Modify returns it and changes nothing.
+// the pile, but an Update of this very value would make it run for ever. When fn returns an error,
+// Modify returns it and changes nothing.
 func (t *Typed[T]) Modify(ptr PilePointer, fn func(T) (T, error)) error {
 	for {
 		since := t.p.version(ptr)
-		old, err := t.Get(ptr)
+		code, old, err := t.p.snapshot(ptr)
 		if err != nil {
 			return err
 		}
-		v, err := fn(old)
+		v, err := t.codec.DecodeValue(code, old)
 		if err != nil {
+			return translate(err)
+		}
+		if v, err = fn(v); err != nil {
 			return err
 		}
-		if err = t.update(ptr, v, &since); !errors.Is(err, errChanged) {
+		if again, err := t.replace(ptr, v, code, old, since); !again {
 			return err
 		}
 	}
+}
+
+// replace puts v in the place of the value that is old, and reports whether it found another. Values
+// share versions: one that changed tells only that this value may have, and it may have been fn that
+// changed the other. The bytes decide then, and fn does not run again.
+func (t *Typed[T]) replace(ptr PilePointer, v T, code serializer.Code, old []byte, since uint64) (again bool, err error) {
+	for {
+		if err := t.update(ptr, v, &since); !errors.Is(err, errChanged) {
+			return false, err
+		}
+		since = t.p.version(ptr)
+		codeNow, now, err := t.p.snapshot(ptr)
+		if err != nil {
+			return false, err
+		}
+		if codeNow != code || !bytes.Equal(now, old) {
+			return true, nil
+		}
+	}
+}
+
+// snapshot returns a copy of the bytes of a value, and its type.
+func (p *Pile) snapshot(ptr PilePointer) (serializer.Code, []byte, error) {
+	h, f, err := p.open(ptr)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer p.letGo(h)
+	return serializer.Code(f.word.Type()), bytes.Clone(f.payload()), nil
 }
 
 // View calls fn with the value in place, for a T without pointers. It is read only and valid until fn
