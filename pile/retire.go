@@ -20,8 +20,9 @@ const (
 	retirePage   = 1 << 62
 	retireGuard  = 1 << 61
 
-	batchLen   = 128     // entries after which a batch is sealed
-	batchBytes = 1 << 20 // bytes of slots after which it is sealed earlier
+	batchLen   = 128       // entries after which a batch is sealed
+	batchBytes = 256 << 10 // bytes of slots after which it is sealed earlier
+	batchesMax = 4         // sealed batches of a lane before who retires more waits for a grace period
 )
 
 // batch is a number of entries that one grace period covers.
@@ -85,12 +86,33 @@ func (l *lane) seal(stamp uint64) {
 func (p *Pile) drain(l *lane) {
 	defer p.writeNotes()
 	p.drainLane(l)
+	p.holdBack(l)
 	next := &p.lanes[p.turn.Add(1)&uint32(len(p.lanes)-1)]
 	if next != l && next.waiting.Load() {
 		next.mu.Lock()
 		next.seal(p.grace.stamp())
 		next.mu.Unlock()
 		p.drainLane(next)
+	}
+}
+
+// holdBack waits for a grace period when much is retired in the lane and none has passed: what waits to
+// be reused is bounded, also when goroutines that hold pins get no processor.
+func (p *Pile) holdBack(l *lane) {
+	l.mu.Lock()
+	wait := len(l.sealed) > batchesMax
+	var stamp uint64
+	if wait {
+		stamp = l.sealed[0].stamp
+	}
+	l.mu.Unlock()
+	if !wait {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), roomWait)
+	defer cancel()
+	if p.grace.wait(ctx, stamp) == nil {
+		p.drainLane(l)
 	}
 }
 
