@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"runtime/debug"
 	"time"
@@ -84,6 +85,9 @@ func (w *tables) collect() error {
 		a.bytesPerValue = max(a.allocatedPer, a.residentPer)
 	}
 	w.b.report.alive = a
+	w.b.report.plan.notes = append(w.b.report.plan.notes, fmt.Sprintf(
+		"index %.2f bytes an entry at a load of %.3f; payload %.2f: key, value, and what is known about the entry",
+		float64(stats.IndexBytes)/n, stats.LoadFactor, float64(stats.PayloadBytes)/n))
 	if stats.Entries != w.b.plan.n {
 		w.b.verdict.wrong.Add(1)
 		w.b.verdict.describe("collect: the table counts " + formatCount(stats.Entries) + " entries, " +
