@@ -22,8 +22,8 @@ var segmentSizes = [...]uint32{
 }
 
 const (
-	// segmentMax is the buckets beyond which a segment is split: moving all its cells takes
-	// some 10 µs.
+	// segmentMax is the buckets beyond which a segment is split: it bounds the cells that one step
+	// moves.
 	segmentMax = 255
 	// depthMax bounds the directory of a shard: 8,192 segments of 1,300 entries.
 	depthMax = 13

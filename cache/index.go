@@ -21,7 +21,7 @@ import (
 //
 // A segment grows in quarter steps, 4 → 5 → 6 → 7 → 8, and what would grow beyond 16 KiB is split in
 // two, as in extendible hashing (Fagin et al., 1979). One step moves at most some 1,600 cells, under
-// the lock of its shard, in 10 µs: there is no larger rebuild, and so no incremental one with
+// the lock of its shard: there is no larger rebuild, and so no incremental one with
 // writers in two places.
 //
 // Readers take no lock. An entry never moves within a block; a replace stores into the same cell; a

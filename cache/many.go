@@ -59,8 +59,8 @@ func (s *scratches) put(x *scratch) {
 
 // GetMany calls fn for each key, in order, with its index, and its value if it has one, until fn
 // returns false. fn may do anything. A []byte is valid until fn returns; other values are fn's to
-// keep. Cost: the lookups of 64 keys are in flight at the same time, so that over much memory a key
-// takes about a third of the time of a Get. It allocates only what the values themselves need.
+// keep. Cost: the lookups of 64 keys are in flight at the same time, which is faster than
+// as many Gets when the memory is much larger than the caches. It allocates only what the values themselves need.
 func (t *Table[K, V]) GetMany(keys []K, fn func(i int, v V, ok bool) bool) {
 	s := t.scratches.get()
 	defer t.scratches.put(s)

@@ -70,7 +70,7 @@ type TableConfig struct {
 	// index of this one grows in quarter steps at a load of 0.84, and shrinks below 0.37. They
 	// are checked, and have no effect in this version.
 	GrowthFactor, ShrinkFactor, LoadFactorLow, LoadFactorHigh float64
-	// DetailedMetrics counts hits and misses, for 5 ns a read.
+	// DetailedMetrics counts hits and misses, for one more atomic add a read.
 	DetailedMetrics bool
 }
 

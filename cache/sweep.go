@@ -8,7 +8,7 @@ import (
 
 // Every segment knows a time before which none of its entries expires, and every shard the least of
 // these. So when nothing is due a look costs a word a shard, and nothing at all while the sweeper
-// sleeps. What is due costs one look at each entry of the segment: 1,000 accesses to memory, 50 µs. A
+// sleeps. What is due costs one look at each entry of the segment: some 1,000 accesses to memory. A
 // timing wheel would find single entries, for 8 or more bytes an entry; the age of an entry is where
 // it is anyway.
 //

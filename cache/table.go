@@ -89,7 +89,7 @@ func (t *Table[K, V]) Name() string { return t.name }
 
 // Put stores the value under the key, in place of what was there. It either stores or returns an
 // error, and then nothing has changed: ErrKey, ErrTableFull, ErrDropped, errors of the pile, or of the
-// serializer. Cost: some 200 ns and two or three accesses to memory that is not in the processor's
+// serializer. Cost: a copy, and two or three accesses to memory that is not in the processor's
 // cache.
 func (t *Table[K, V]) Put(k K, v V) (PutResult, error) { return t.PutWith(k, v, PutOptions{}) }
 
