@@ -14,10 +14,15 @@ import (
 	"github.com/bigpile/bigpile/pile"
 )
 
-// sweepers counts the goroutines of sweepers, in a bubble. One that was started and has not run yet has
-// no frame to be recognised by.
-func sweepers() int {
+// sweepersInBubble is sweepers when all have begun to run: one that was started and has not run yet has no
+// frame to be recognised by.
+func sweepersInBubble() int {
 	synctest.Wait()
+	return sweepers()
+}
+
+// sweepers counts the goroutines of sweepers.
+func sweepers() int {
 	buf := make([]byte, 1<<20)
 	return strings.Count(string(buf[:runtime.Stack(buf, true)]), "(*sweeper).run(")
 }
@@ -134,27 +139,27 @@ func TestSweeper(t *testing.T) {
 		}
 	}}
 	inBubble(t, o, func(t *testing.T, f *fixture, tab *Table[string, string]) {
-		require.Zero(t, sweepers(), "none before it is needed")
+		require.Zero(t, sweepersInBubble(), "none before it is needed")
 		_, err := tab.Put("stays", "v")
 		require.NoError(t, err)
-		require.Zero(t, sweepers(), "none for what does not expire")
+		require.Zero(t, sweepersInBubble(), "none for what does not expire")
 		for i := range 3000 {
 			_, err := tab.PutWith(fmt.Sprint(i), "v", PutOptions{MaxAge: time.Duration(i%3+1) * time.Minute})
 			require.NoError(t, err)
 		}
-		require.Equal(t, 1, sweepers(), "one")
+		require.Equal(t, 1, sweepersInBubble(), "one")
 		for i := range 3 {
 			time.Sleep(time.Minute)
 			synctest.Wait()
 			require.EqualValues(t, (i+1)*1000, told.Load())
 			require.EqualValues(t, 3001-(i+1)*1000, tab.len(), "removed without anybody looking")
 		}
-		require.Zero(t, sweepers(), "none when nothing can expire any more")
+		require.Zero(t, sweepersInBubble(), "none when nothing can expire any more")
 		_, err = tab.PutWith("again", "v", PutOptions{MaxAge: time.Minute})
 		require.NoError(t, err)
-		require.Equal(t, 1, sweepers())
+		require.Equal(t, 1, sweepersInBubble())
 		require.NoError(t, f.Close())
-		require.Zero(t, sweepers(), "none after Close")
+		require.Zero(t, sweepersInBubble(), "none after Close")
 	})
 }
 

@@ -114,6 +114,17 @@ func (t *Table[K, V]) lookupSome(s *scratch, keys []K) bool {
 		return false
 	}
 	defer e.Unpin()
+	t.touchSome(s, keys)
+	now := t.clock.now()
+	for i := range keys {
+		t.copyStep(s, &s.steps[i], now)
+	}
+	return true
+}
+
+// touchSome loads what a lookup of each key will look at: bucket, header and key of the entry. A pin is
+// held.
+func (t *Table[K, V]) touchSome(s *scratch, keys []K) {
 	for i := range keys {
 		p := &s.steps[i]
 		*p = lookupStep{from: len(s.keys)}
@@ -129,11 +140,6 @@ func (t *Table[K, V]) lookupSome(s *scratch, keys []K) bool {
 	t.touchBuckets(s, len(keys))
 	t.touchEntries(s, len(keys))
 	t.touchKeys(s, len(keys))
-	now := t.clock.now()
-	for i := range keys {
-		t.copyStep(s, &s.steps[i], now)
-	}
-	return true
 }
 
 // encodeInto appends the bytes of a key to the scratch.
@@ -211,15 +217,33 @@ func (t *core) copyStep(s *scratch, p *lookupStep, now int64) {
 }
 
 // PutMany stores the values under the keys, in order, all with the same options. It returns how many
-// it stored; with an error those are the first ones, and the others are not stored.
+// it stored; with an error those are the first ones, and the others are not stored. Cost: what the puts
+// of 64 keys will look at is loaded beforehand, with the accesses of many keys in flight.
 func (t *Table[K, V]) PutMany(keys []K, values []V, o PutOptions) (stored int, err error) {
 	if len(keys) != len(values) {
 		return 0, fmt.Errorf("%w: table %q: PutMany of %d keys and %d values", ErrOption, t.name, len(keys), len(values))
 	}
 	for i := range keys {
+		if i%batch == 0 {
+			t.approach(keys[i:min(i+batch, len(keys))])
+		}
 		if _, err := t.PutWith(keys[i], values[i], o); err != nil {
 			return i, err
 		}
 	}
 	return len(keys), nil
+}
+
+// approach brings what is known of the keys near. Whatever changes before they are put, nothing but
+// speed depends on it.
+func (t *Table[K, V]) approach(keys []K) {
+	s := t.scratches.get()
+	defer t.scratches.put(s)
+	s.keys, s.values = s.keys[:0], s.values[:0]
+	e, err := t.p.Pin(0)
+	if err != nil {
+		return // the puts will say so
+	}
+	defer e.Unpin()
+	t.touchSome(s, keys)
 }
