@@ -10,6 +10,9 @@ import (
 
 // TestOperationsDoNotAllocate holds the paths that promise it to no allocation.
 func TestOperationsDoNotAllocate(t *testing.T) {
+	if raceEnabled {
+		t.Skip("under the race detector a sync.Pool drops what it is given now and then, on purpose")
+	}
 	tab := benchTable(t, cache.TableOptions[[16]byte, []byte]{})
 	var key [16]byte
 	keys := make([][16]byte, 100)
