@@ -38,7 +38,8 @@ type HugePages uint8
 
 // The huge page modes.
 const (
-	// HugeAuto collapses full segments into huge pages in the background. The default.
+	// HugeAuto asks for huge pages from the second segment on, if segments have 64 MiB or more, and
+	// collapses full segments into huge pages in the background. The default.
 	HugeAuto HugePages = iota
 	// HugeNever leaves the page size to the system.
 	HugeNever

@@ -159,7 +159,7 @@ func (s *space) mapSegment(i, size int) (*segment.Segment, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.opt.HugePages == HugeAlways {
+	if s.opt.HugePages == HugeAlways || s.opt.HugePages == HugeAuto && s.count > 0 && size >= hugeSegmentMin {
 		if err := mem.PreferHuge(); err != nil {
 			s.notes.note(slog.LevelInfo, "pile: huge pages are not available", "error", err)
 		}
