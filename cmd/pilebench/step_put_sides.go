@@ -106,7 +106,7 @@ func (v *values) bareSide(way putting, into *target) *bareSide {
 				b.memory.rewind()
 				return nil
 			}
-			b.memory, err = newBareMemory(sizes, v.b.backingOf(), v.b.huge)
+			b.memory, err = newBareMemory(sizes, v.b.backingOf(), v.hugeNow(into.pile))
 			return err
 		},
 		work: func(t *task) (int64, error) {
@@ -122,6 +122,16 @@ func (v *values) bareSide(way putting, into *target) *bareSide {
 		},
 	}
 	return b
+}
+
+// hugeNow says how the bare memory of this round is to be paged: as the segments that the pile takes
+// now. With auto those have huge pages from the second on, if they have 64 MiB or more.
+func (v *values) hugeNow(p *pile.Pile) string {
+	const hugeSegmentMin = 64 << 20
+	if v.b.huge == "auto" && v.b.segmentSize >= hugeSegmentMin && p.Stats().Segments > 1 {
+		return "always"
+	}
+	return v.b.huge
 }
 
 // areaSizes returns the bytes that each goroutine's values of s take.
