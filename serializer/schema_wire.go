@@ -146,6 +146,10 @@ func (r *schemaReader) number(limit int) int {
 
 func (r *schemaReader) name() string {
 	n := r.number(len(r.b))
+	if n > len(r.b) { // the number itself took some of the bytes it was compared with
+		r.bad = true
+		return ""
+	}
 	s := string(r.b[:n])
 	r.b = r.b[n:]
 	return s
