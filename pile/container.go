@@ -1,8 +1,6 @@
 package pile
 
 import (
-	"fmt"
-
 	"github.com/bigpile/bigpile/segment"
 	"github.com/bigpile/bigpile/serializer"
 )
@@ -79,9 +77,7 @@ func (p *Pile) TakeRoom(n int) (Room, error) {
 	}
 	at, offset := cl.take()
 	r := Room{at: at, seg: cl.seg, mem: cl.mem, unit: cl.unit, offset: offset, n: n, pin: e}
-	l.counts.puts++
-	l.counts.objects++
-	l.counts.bytes += int64(n)
+	l.counts.put(n)
 	l.mu.Unlock()
 	return r, nil
 }
@@ -118,10 +114,7 @@ func (p *Pile) takeHeldRoom(n int) (Room, error) {
 			return Room{}, closed
 		}
 		defer e.leave()
-		s.seg.ClosePage(s.unit)
-		p.retire(counts{}, retirePage|uint64(s.location))
-		h.release()
-		return Room{}, fmt.Errorf("%w: %w", ErrOutOfSpace, err)
+		return Room{}, p.abandonRun(s, h, err)
 	}
 	return Room{
 		at: s.location, seg: s.seg, mem: s.seg.Memory(), unit: s.unit, offset: s.offset, n: n,
@@ -144,23 +137,20 @@ func (p *Pile) PublishRoom(r *Room, code uint16) error {
 
 // publishRoom moves the counters by d, unless that was done when the slot was taken.
 func (p *Pile) publishRoom(r *Room, code uint16, flags segment.Flags, d counts) error {
-	w := r.mem.Load(r.offset)
-	if !w.Is(segment.Free) {
-		panic(fmt.Sprintf("pile: I26: slot %v was handed out but holds %#x", r.at, uint64(w)))
-	}
+	generation := p.freeGeneration(r.mem, r.at, r.offset)
 	length := r.n
 	if r.large {
 		r.mem.SetRunLength(r.offset, r.n)
 		length, flags = r.seg.Descriptor(r.unit).Length(), flags|segment.Large
 	}
 	if p.opt.Checksums {
-		r.seg.SetSum(r.unit, r.at.Slot(), r.offset, segment.Sum(r.at, w.Generation(), summed(r.Bytes())))
+		r.seg.SetSum(r.unit, r.at.Slot(), r.offset, segment.Sum(r.at, generation, summed(r.Bytes())))
 	}
 	yield()
 	if err := p.PinRoom(r); err != nil {
 		return err
 	}
-	r.mem.Store(r.offset, segment.Header(segment.Value, flags, w.Generation(), code, length))
+	r.mem.Store(r.offset, segment.Header(segment.Value, flags, generation, code, length))
 	if r.hazard != nil {
 		l := p.anyLane()
 		l.counts.add(d)
@@ -213,7 +203,7 @@ type Record struct {
 // Record returns the slot at l, which the container has named.
 func (p *Pile) Record(l Location) Record {
 	seg, unit := p.space.must(l.Page())
-	offset := unit<<segment.UnitShift + int(l.Slot())*int(p.geo.Shape(seg.Descriptor(unit).Class()).SlotSize)
+	offset := p.geo.Shape(seg.Descriptor(unit).Class()).Offset(unit, l.Slot())
 	mem := seg.Memory()
 	return Record{mem, offset, mem.Load(offset)}
 }

@@ -73,7 +73,7 @@ func (p *Pile) freeSlot(l segment.Location) {
 	seg, unit := p.space.must(l.Page())
 	d := seg.Descriptor(unit)
 	shape := p.geo.Shape(d.Class())
-	offset := unit*segment.UnitSize + int(l.Slot())*int(shape.SlotSize)
+	offset := shape.Offset(unit, l.Slot())
 	if p.opt.Debug {
 		p.poison(seg, unit, offset)
 	}

@@ -50,6 +50,13 @@ type counts struct {
 	puts, deletes, updates, retired int64
 }
 
+// put counts one value of n bytes.
+func (c *counts) put(n int) {
+	c.puts++
+	c.objects++
+	c.bytes += int64(n)
+}
+
 func (c *counts) add(d counts) {
 	c.objects += d.objects
 	c.links += d.links
@@ -120,7 +127,7 @@ func (p *Pile) refill(l *lane, c segment.Class, grow bool) bool {
 		if cl.seg != nil {
 			if first, slots := cl.seg.Claim(cl.unit); slots != 0 {
 				cl.slots = slots
-				cl.offset = cl.unit*segment.UnitSize + int(first)*cl.size
+				cl.offset = p.geo.Shape(c).Offset(cl.unit, first)
 				cl.first = segment.At(cl.seg.First()+uint32(cl.unit), first)
 				return true
 			}

@@ -71,9 +71,7 @@ func (p *Pile) putClaim(l *lane, cl *claim, b []byte, typ uint16) PilePointer {
 		cl.seg.SetSum(cl.unit, at.Slot(), offset, segment.Sum(at, generation, room))
 	}
 	cl.mem.Store(offset, segment.Header(segment.Value, 0, generation, typ, len(b)))
-	l.counts.puts++
-	l.counts.objects++
-	l.counts.bytes += int64(len(b))
+	l.counts.put(len(b))
 	return pack(at, generation, p.salt)
 }
 
@@ -84,7 +82,8 @@ type request struct {
 	typ   uint16
 	room  int // payload bytes of the slot, at least
 
-	// Of a target: the slot that will link to it, for the checksum.
+	// The slot that the handle names, for the checksum: of a target the one that will link to it, of
+	// a value the slot itself, which fill sets.
 	owner           segment.Location
 	ownerGeneration uint32
 }
@@ -166,10 +165,7 @@ func (p *Pile) storeHeld(b []byte, r request) (stored, error) {
 	}
 	defer e.leave()
 	if err != nil {
-		s.seg.ClosePage(s.unit)
-		p.retire(counts{}, retirePage|uint64(s.location))
-		h.release()
-		return stored{}, fmt.Errorf("%w: %w", ErrOutOfSpace, err)
+		return stored{}, p.abandonRun(s, h, err)
 	}
 	s.seg.Memory().Store(s.offset, w)
 	l := p.anyLane()
@@ -185,6 +181,15 @@ func (p *Pile) commitRun(s slot, d segment.Descriptor) error {
 		return nil
 	}
 	return s.seg.Commit(s.unit, d.Length())
+}
+
+// abandonRun gives back a run that could not be made resident, and says why not. A pin for writing is
+// held.
+func (p *Pile) abandonRun(s slot, h *hazard, cause error) error {
+	s.seg.ClosePage(s.unit)
+	p.retire(counts{}, retirePage|uint64(s.location))
+	h.release()
+	return fmt.Errorf("%w: %w", ErrOutOfSpace, cause)
 }
 
 // holdSlot takes a slot, making room if need be, and publishes a hazard for it.
@@ -213,11 +218,26 @@ func (p *Pile) tryHoldSlot(n int, grow bool) (s slot, h *hazard, err error) {
 
 // fill copies b into the slot and returns the header to publish.
 func (p *Pile) fill(s slot, d segment.Descriptor, b []byte, r request) segment.Word {
-	mem := s.seg.Memory()
-	w := mem.Load(s.offset)
-	if !w.Is(segment.Free) {
-		panic(fmt.Sprintf("pile: I26: slot %v was handed out but holds %#x", s.location, uint64(w)))
+	generation := p.freeGeneration(s.seg.Memory(), s.location, s.offset)
+	if r.state == segment.Value {
+		r.owner, r.ownerGeneration = s.location, generation
 	}
+	return p.write(s, d, b, generation, r)
+}
+
+// freeGeneration returns the generation that the next value in a slot that was handed out has.
+func (p *Pile) freeGeneration(mem *segment.Memory, at segment.Location, offset int) uint32 {
+	w := mem.Load(offset)
+	if !w.Is(segment.Free) {
+		panic(fmt.Sprintf("pile: I26: slot %v was handed out but holds %#x", at, uint64(w)))
+	}
+	return w.Generation()
+}
+
+// write writes everything of a value but its header, which it returns: the payload, the length of a
+// run, and the checksum for the owner that r names. Nobody else may look at the slot.
+func (p *Pile) write(s slot, d segment.Descriptor, b []byte, generation uint32, r request) segment.Word {
+	mem := s.seg.Memory()
 	length, flags := len(b), r.flags
 	large := d.Class() == segment.ClassRun
 	if large {
@@ -228,11 +248,7 @@ func (p *Pile) fill(s slot, d segment.Descriptor, b []byte, r request) segment.W
 	copy(room, b)
 	yield()
 	if p.opt.Checksums {
-		owner, generation := s.location, w.Generation()
-		if r.state == segment.Target {
-			owner, generation = r.owner, r.ownerGeneration
-		}
-		s.seg.SetSum(s.unit, s.location.Slot(), s.offset, segment.Sum(owner, generation, room))
+		s.seg.SetSum(s.unit, s.location.Slot(), s.offset, segment.Sum(r.owner, r.ownerGeneration, room))
 	}
-	return segment.Header(r.state, flags, w.Generation(), r.typ, length)
+	return segment.Header(r.state, flags, generation, r.typ, length)
 }

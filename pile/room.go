@@ -27,7 +27,7 @@ func (p *Pile) takeSlot(n int, grow bool) (slot, error) {
 	}
 	for {
 		if l, seg, unit, ok := p.centres[c].takeOne(p.space); ok {
-			offset := unit*segment.UnitSize + int(l.Slot())*int(p.geo.Shape(c).SlotSize)
+			offset := p.geo.Shape(c).Offset(unit, l.Slot())
 			return slot{l, seg, unit, offset}, nil
 		}
 		if !grow {

@@ -62,9 +62,7 @@ func (t *Typed[T]) putPlain(v *T) (PilePointer, bool) {
 	t.codec.PutPlain(cl.mem.Bytes(offset+headerSize, t.size), v)
 	yield() // filled, not published
 	cl.mem.Store(offset, segment.Header(segment.Value, 0, generation, t.code, t.size))
-	l.counts.puts++
-	l.counts.objects++
-	l.counts.bytes += int64(t.size)
+	l.counts.put(t.size)
 	l.mu.Unlock()
 	return pack(at, generation, p.salt), true
 }

@@ -108,30 +108,17 @@ func (p *Pile) updateHome(ptr PilePointer, b []byte, typ uint16, since *uint64) 
 		return nil, false, nil
 	}
 	old := t.mem.PayloadLen(t.offset, t.word)
-	p.fillHome(seg, unit, offset, ptr, b, typ, t.word.Flags()&segment.Reserve, w)
+	home := p.write(slot{ptr.location(), seg, unit, offset}, seg.Descriptor(unit), b, w.Generation(), request{
+		state: segment.Value, flags: t.word.Flags() & segment.Reserve, typ: typ,
+		owner: ptr.location(), ownerGeneration: w.Generation(),
+	})
+	if !seg.Memory().CompareAndSwap(offset, w, home) {
+		panic("pile: I32: a link changed under its update stripe")
+	}
 	t.mem.Store(t.offset, t.word.WithState(segment.Retired))
 	u.version++
 	d := counts{updates: 1, links: -1, bytes: int64(len(b) - old)}
 	return p.retire(d, uint64(t.location)), true, nil
-}
-
-func (p *Pile) fillHome(seg *segment.Segment, unit, offset int, ptr PilePointer, b []byte, typ uint16, flags segment.Flags, w segment.Word) {
-	mem := seg.Memory()
-	d := seg.Descriptor(unit)
-	length, large := len(b), d.Class() == segment.ClassRun
-	if large {
-		mem.SetRunLength(offset, len(b))
-		length, flags = d.Length(), flags|segment.Large
-	}
-	room := mem.Room(offset, len(b), large)
-	copy(room, b)
-	l, g := ptr.location(), w.Generation()
-	if p.opt.Checksums {
-		seg.SetSum(unit, l.Slot(), offset, segment.Sum(l, g, room))
-	}
-	if !mem.CompareAndSwap(offset, w, segment.Header(segment.Value, flags, g, typ, length)) {
-		panic("pile: I32: a link changed under its update stripe")
-	}
 }
 
 // updateLink stores b in a slot of its own and links to it.

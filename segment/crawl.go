@@ -36,7 +36,7 @@ func (s *Segment) Crawl(unit int, fn func(Slot) bool) bool {
 		return true // a broken descriptor (I2); Check tells
 	}
 	for i := range shape.Slots {
-		offset := unit*UnitSize + int(i)*int(shape.SlotSize)
+		offset := shape.Offset(unit, i)
 		if !fn(Slot{Unit: unit, Index: i, Offset: offset, Word: s.mem.Load(offset)}) {
 			return false
 		}

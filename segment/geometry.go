@@ -28,6 +28,11 @@ type Shape struct {
 	SumOffset uint32 // byte offset of the checksum column in the page; 0 without checksums
 }
 
+// Offset returns where a slot of the page at unit begins, in bytes from the start of the segment.
+func (s *Shape) Offset(unit int, slot uint32) int {
+	return unit<<UnitShift + int(slot)*int(s.SlotSize)
+}
+
 // Geometry says how segments of one pile are cut. All segments of a pile share one, also a segment
 // that is shorter than the others.
 type Geometry struct {

@@ -136,7 +136,7 @@ func (s *Segment) Locate(unit, slot uint32) (offset int, ok bool) {
 		return 0, false
 	}
 	// A broken descriptor (I2) may claim more units than there are.
-	return int(unit)<<UnitShift + int(slot)*int(shape.SlotSize), int(unit)+int(shape.Units) <= len(s.pages)
+	return shape.Offset(int(unit), slot), int(unit)+int(shape.Units) <= len(s.pages)
 }
 
 // Capacity returns the payload bytes that the slots of the page at unit hold.
