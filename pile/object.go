@@ -32,7 +32,7 @@ func (p *Pile) Put(v any) (PilePointer, error) {
 // Get returns the value. A []byte is a copy. It fails as GetBytes does; and with ErrWrongType when the
 // type of the value is not known, or not any more what it was.
 func (p *Pile) Get(ptr PilePointer) (any, error) {
-	h, f, err := p.open(ptr)
+	h, f, err := p.open(ptr, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -48,9 +48,9 @@ func (p *Pile) Get(ptr PilePointer) (any, error) {
 }
 
 // open finds a value of any type, verified, and holds its slot: what follows may run code of the user,
-// and does so under no pin (I24).
-func (p *Pile) open(ptr PilePointer) (*hazard, found, error) {
-	e, err := p.enter(1)
+// and does so under no pin (I24). reads is how many reads to count.
+func (p *Pile) open(ptr PilePointer, reads uint64) (*hazard, found, error) {
+	e, err := p.enter(reads)
 	if err != nil {
 		return nil, found{}, err
 	}

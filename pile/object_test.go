@@ -130,3 +130,17 @@ func TestTypedTellsTypesApart(t *testing.T) {
 		require.ErrorIs(t, nodes.Modify(ptr, func(node) (node, error) { return node{}, bad }), bad)
 	})
 }
+
+// A value that was moved is not found on the short path; its read still counts once.
+func TestTypedGetCountsOnce(t *testing.T) {
+	p := open(t, pile.Options{})
+	nodes, err := pile.Of[node](p)
+	require.NoError(t, err)
+	ptr, err := nodes.Put(node{1, 2})
+	require.NoError(t, err)
+	require.NoError(t, nodes.Update(ptr, node{3, 4}))
+	before := p.Stats().Gets
+	_, err = nodes.Get(ptr)
+	require.NoError(t, err)
+	require.EqualValues(t, 1, p.Stats().Gets-before)
+}

@@ -86,10 +86,13 @@ func (t *Typed[T]) append(buf []byte, v T) ([]byte, error) {
 
 // Get returns the value. It fails as Pile.Get does, and with ErrWrongType when the value is no T.
 func (t *Typed[T]) Get(ptr PilePointer) (v T, err error) {
-	if t.short && t.getPlain(ptr, &v) {
+	if !t.short {
+		return t.getAny(ptr, 1)
+	}
+	if t.getPlain(ptr, &v) {
 		return v, nil
 	}
-	return t.getAny(ptr)
+	return t.getAny(ptr, 0) // getPlain has counted the read
 }
 
 // getPlain copies a value that is in the slot of its handle into *dst, under a pin: no code of the user
@@ -112,8 +115,8 @@ func (t *Typed[T]) getPlain(ptr PilePointer, dst *T) (ok bool) {
 }
 
 // getAny is Get for what getPlain does not find.
-func (t *Typed[T]) getAny(ptr PilePointer) (v T, err error) {
-	h, f, err := t.p.open(ptr)
+func (t *Typed[T]) getAny(ptr PilePointer, reads uint64) (v T, err error) {
+	h, f, err := t.p.open(ptr, reads)
 	if err != nil {
 		return v, err
 	}
@@ -183,7 +186,7 @@ func (t *Typed[T]) replace(ptr PilePointer, v T, code serializer.Code, old []byt
 
 // snapshot returns a copy of the bytes of a value, and its type.
 func (p *Pile) snapshot(ptr PilePointer) (serializer.Code, []byte, error) {
-	h, f, err := p.open(ptr)
+	h, f, err := p.open(ptr, 1)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -198,7 +201,7 @@ func (t *Typed[T]) View(ptr PilePointer, fn func(v *T) error) error {
 		var v T
 		return fmt.Errorf("%w: %T has pointers, and cannot be viewed in place", ErrWrongType, v)
 	}
-	h, f, err := t.p.open(ptr)
+	h, f, err := t.p.open(ptr, 1)
 	if err != nil {
 		return err
 	}
